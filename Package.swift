@@ -276,8 +276,8 @@ let package = Package(
             "Server",
             "AccountRoutes",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
-                "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "OpenAPI", "Pages",
+                "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
             ]
         ),
         module(
@@ -334,8 +334,8 @@ let package = Package(
             "holdfast-notes-app",
             in: "Examples/NotesApp",
             [
-                "AccountContract", "AccountServer", "ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes,
-                logging, nioCore,
+                "AccountContract", "AccountServer", "ErrorContract", "Idempotency", "SQLiteStores", "ServerMiddleware",
+                argumentParser, grdb, hummingbird, httpTypes, logging, nioCore,
             ]
         ),
         program(
@@ -507,7 +507,7 @@ let package = Package(
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP",
                 "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "TokenVerifier", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
-                configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
+                configuration, crypto, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),
     ],

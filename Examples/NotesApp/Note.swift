@@ -1,9 +1,12 @@
 import AccountContract
 import ErrorContract
 import Foundation
-import Synchronization
+import GRDB
+import Idempotency
+import SQLiteStores
+import ServerMiddleware
 
-/// What a note says. Nothing here knows of errors on the wire: the reader tells every value that does not fit.
+/// The content of a note. Nothing here knows of errors on the wire: the reader reports every value that does not fit.
 struct Note: Codable, Sendable {
     struct Item: Codable, Sendable {
         let text: Title
@@ -37,33 +40,63 @@ struct Title: Codable, Sendable {
     }
 }
 
-/// The notes, in memory. The first one is locked.
-final class NoteShelf: Sendable {
-    private let notes = Mutex<[Int: (note: Note, owner: UserID?)]>([:])
+/// The notes, in a SQLite database that also has the idempotency keys. The first note is locked.
+struct NoteShelf: Sendable {
+    private let database: SQLiteDatabase
 
-    /// Stores a note.
+    /// Creates the table if it is missing.
+    init(_ database: SQLiteDatabase) async throws {
+        self.database = database
+        try await database.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT, json BLOB NOT NULL);
+                    INSERT OR IGNORE INTO note (id, json) VALUES (1, '{"title":"Rules","items":[]}');
+                    """
+            )
+        }
+    }
+
+    /// Stores a note, and finishes the key of its request in the same transaction.
     /// - Parameter owner: The only user who may read and remove it; `nil` for any client.
-    /// - Returns: Its number.
-    func add(_ note: Note, of owner: UserID?) -> Int {
-        notes.withLock { notes in
-            let id = notes.count + 2
-            notes[id] = (note, owner)
-            return id
+    /// - Returns: The response of the request, with the note's number.
+    func add(_ note: Note, of owner: UserID?, for request: IdempotentRequest?) async throws -> IdempotentResponse {
+        let json = try JSONEncoder().encode(note)
+        return try await database.write { database in
+            try database.execute(sql: "INSERT INTO note (owner, json) VALUES (?, ?)", arguments: [owner?.rawValue, json])
+            let response = try IdempotentResponse.json(["id": database.lastInsertedRowID], status: 201)
+            try request?.finish(with: response, in: database)
+            return response
         }
     }
 
     /// Returns the notes that a user owns.
-    func notes(of owner: UserID) -> [Note] {
-        notes.withLock { $0.filter { $0.value.owner == owner }.sorted { $0.key < $1.key }.map(\.value.note) }
+    func notes(of owner: UserID) async throws -> [Note] {
+        let rows = try await database.read { database in
+            try Data.fetchAll(database, sql: "SELECT json FROM note WHERE owner = ? ORDER BY id", arguments: [owner.rawValue])
+        }
+        return try rows.map { try JSONDecoder().decode(Note.self, from: $0) }
     }
 
     /// Returns a note, as long as it belongs to the user or to no user.
-    func note(_ id: Int, for user: UserID?) -> Note? {
-        notes.withLock { $0[id].flatMap { $0.owner == nil || $0.owner == user ? $0.note : nil } }
+    func note(_ id: Int, for user: UserID?) async throws -> Note? {
+        let row = try await database.read { database in
+            try Data.fetchOne(
+                database,
+                sql: "SELECT json FROM note WHERE id = ? AND (owner IS NULL OR owner = ?)",
+                arguments: [id, user?.rawValue]
+            )
+        }
+        return try row.map { try JSONDecoder().decode(Note.self, from: $0) }
     }
 
-    func remove(_ id: Int, for user: UserID?) throws {
+    func remove(_ id: Int, for user: UserID?) async throws {
         guard id != 1 else { throw NoteLocked(id: id) }
-        if note(id, for: user) != nil { notes.withLock { $0[id] = nil } }
+        try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM note WHERE id = ? AND (owner IS NULL OR owner = ?)",
+                arguments: [id, user?.rawValue]
+            )
+        }
     }
 }

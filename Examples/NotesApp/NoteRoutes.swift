@@ -4,17 +4,18 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Idempotency
 import ServerMiddleware
 
 /// The routes: each does its work or throws.
 struct NoteRoutes<Context: ContractRequestContext & RemoteAddressRequestContext> {
     let notes: NoteShelf
     let accounts: AccountServer
-    /// By which a note that is sent twice is added once.
+    /// The idempotency keys: a note that is sent twice is added once.
     let keys: IdempotencyKeys
 
     func add(to router: some RouterMethods<Context>) {
-        router.group("/notes").idempotent(by: keys).post(use: create)
+        router.group("/notes").idempotent(by: keys) { try await accounts.idempotencyOwner(of: $0, in: $1) }.post(use: create)
         router.group("/notes")
             .get("/mine", use: list)
             .get("/archive", use: archive)
@@ -23,15 +24,16 @@ struct NoteRoutes<Context: ContractRequestContext & RemoteAddressRequestContext>
             .get("/:id/translation", use: translate)
     }
 
-    @Sendable private func create(_ request: Request, _ context: Context) async throws -> EditedResponse<[String: Int]> {
+    @Sendable private func create(_ request: Request, _ context: Context) async throws -> Response {
         let note = try await request.decode(as: Note.self, context: context)
-        return EditedResponse(status: .created, response: ["id": notes.add(note, of: try await user(of: request))])
+        let owner = try await user(of: request)
+        return try await IdempotentRequest.commit { try await notes.add(note, of: owner, for: $0) }
     }
 
     /// The signed-in user's notes: without a valid access token the response is a 401 in the contract.
     @Sendable private func list(_ request: Request, _ context: Context) async throws -> [Note] {
         guard let user = try await accounts.user(of: request).id else { return [] }
-        return notes.notes(of: user)
+        return try await notes.notes(of: user)
     }
 
     /// The signed-in user, or `nil` for a request without an access token.
@@ -41,14 +43,14 @@ struct NoteRoutes<Context: ContractRequestContext & RemoteAddressRequestContext>
 
     @Sendable private func read(_ request: Request, _ context: Context) async throws -> Note {
         let id = try context.parameters.require("id", as: Int.self)
-        guard let note = notes.note(id, for: try await user(of: request)) else {
+        guard let note = try await notes.note(id, for: try await user(of: request)) else {
             throw ContractError(.resourceNotFound)
         }
         return note
     }
 
     @Sendable private func remove(_ request: Request, _ context: Context) async throws -> HTTPResponse.Status {
-        try notes.remove(try context.parameters.require("id", as: Int.self), for: try await user(of: request))
+        try await notes.remove(try context.parameters.require("id", as: Int.self), for: try await user(of: request))
         return .noContent
     }
 

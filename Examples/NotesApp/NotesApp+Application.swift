@@ -1,8 +1,10 @@
 import AccountServer
 import ErrorContract
+import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import SQLiteStores
 import ServerMiddleware
 
 /// What a request carries: that bodies are read by the contract's reader, and where it comes from.
@@ -18,11 +20,13 @@ struct NotesContext: ContractRequestContext, RemoteAddressRequestContext {
 
 /// Puts the app together.
 /// - Parameters:
+///   - lease: How long the idempotency key of a note stays taken when the process is killed; longer than the route takes.
 ///   - accounts: The configuration of the accounts that the app mounts beside its own routes.
 ///   - onListening: Called with the port once the app listens.
 func makeApplication(
     port: Int,
     deadline: RequestDeadline,
+    lease: Duration = .seconds(60),
     accounts configuration: AccountServerConfiguration,
     logger: Logger = Logger(label: "notes"),
     onListening: @escaping @Sendable (Int) -> Void = { _ in }
@@ -30,9 +34,15 @@ func makeApplication(
     let accounts = try await AccountServer(configuration, logger: logger)
     let renderer = ContractErrorRenderer(catalogue: try ErrorCatalogue.standard.adding([.noteLocked]))
     let router = ContractRouter(context: NotesContext.self, renderer: renderer, deadline: deadline)
-    let keys = IdempotencyKeys(logger: logger)
+    let database = try SQLiteDatabase(path: configuration.dataFolder.appending(path: "notes.sqlite3").path)
+    let keys = IdempotencyKeys(
+        store: SQLiteIdempotencyStore(database),
+        secret: accounts.idempotencySecret,
+        lease: lease,
+        logger: logger
+    )
     let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 64)))
-    NoteRoutes(notes: NoteShelf(), accounts: accounts, keys: keys).add(to: guarded)
+    NoteRoutes(notes: try await NoteShelf(database), accounts: accounts, keys: keys).add(to: guarded)
     try accounts.addRoutes(to: router)
     return Application(
         router: router,

@@ -32,12 +32,16 @@ struct NotesApp: AsyncParsableCommand {
     @Option(help: "The seconds that a route may take.")
     var deadline = 5
 
-    @Option(help: "The folder of the accounts.")
+    @Option(help: "The seconds after which a repetition may take over the idempotency key of a killed process.")
+    var lease = 10
+
+    @Option(help: "The folder of the accounts and notes.")
     var data = "./notes-data"
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535 (is \(port))") }
         guard deadline > 0 else { throw ValidationError("--deadline must be positive (is \(deadline))") }
+        guard lease > deadline else { throw ValidationError("--lease must be longer than --deadline (is \(lease))") }
     }
 
     func run() async throws {
@@ -45,8 +49,14 @@ struct NotesApp: AsyncParsableCommand {
         accounts.environment = .development
         accounts.port = port
         let deadline = RequestDeadline(.seconds(deadline))
-        let application = try await makeApplication(port: port, deadline: deadline, accounts: accounts) { port in
+        let application = try await makeApplication(
+            port: port,
+            deadline: deadline,
+            lease: .seconds(lease),
+            accounts: accounts
+        ) { port in
             print("http://127.0.0.1:\(port)")
+            fflush(nil)
         }
         try await application.runService()
     }

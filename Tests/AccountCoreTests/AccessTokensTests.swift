@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    /// A token of any header and payload, signed with a key.
+    /// Returns a token of any header and payload, signed with a key.
     private func forged(header: String, payload: String, key: SymmetricKey) -> String {
         func encoded(_ data: Data) -> String {
             data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -55,7 +55,7 @@ import Testing
         return #"{"sub":"\#(UUID().uuidString)","sid":"\#(session)","epoch":0,"iat":\#(issued),"exp":\#(issued + 900)}"#
     }
 
-    @Test("What was issued is read back", arguments: [0, 1, 4_711])
+    @Test("An issued token is read back with the same claims", arguments: [0, 1, 4_711])
     func roundTrip(epoch: Int) async throws {
         let tokens = makeTokens()
         let account = try makeAccount(epoch: epoch)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "A token runs out by the given clock, on the second",
+        "A token expires by the given clock, to the second",
         arguments: [(0, true), (899, true), (900, false), (86_400, false)]
     )
     func expiry(afterSeconds seconds: Int, isAccepted: Bool) async throws {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A token with any one character changed is refused")
+    @Test("Refuses a token with any one character changed")
     func tampered() async throws {
         let tokens = makeTokens()
         let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("Another text for the bytes of a token is refused: padding, spare bits, plain base64")
+    @Test("Refuses other encodings of a token's bytes: padding, spare bits, plain base64")
     func notCanonical() async throws {
         let tokens = makeTokens()
         var (padded, spare, plain) = (0, 0, 0)
@@ -125,7 +125,7 @@ import Testing
                 if missing > 0 {
                     others.append(with(parts[number] + String(repeating: "=", count: missing)))
                     padded += 1
-                    // The same bytes, with a spare bit set.
+                    // The same bytes with a spare bit set.
                     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
                     let last = try #require(parts[number].last.flatMap { alphabet.firstIndex(of: $0) })
                     others.append(with(String(parts[number].dropLast()) + String(alphabet[last + 1])))
@@ -144,7 +144,7 @@ import Testing
         #expect(padded > 0 && spare > 0 && plain > 0)
     }
 
-    @Test("A token of another key is refused, though it has run out as well")
+    @Test("Refuses a token of another key for its signature, even if it is expired")
     func otherKey() async throws {
         let other = makeTokens(secret: ServerKeys(secret: SymmetricKey(size: .bits256)))
         let token = try await other.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
@@ -153,14 +153,44 @@ import Testing
         await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now.addingTimeInterval(9_000)) }
     }
 
-    @Test("The fixture that forges tokens makes good ones with the right key")
-    func forgery() async throws {
-        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload(), key: keys.accessTokens)
-        _ = try makeTokens().read(token, at: now)
+    @Test(
+        "Accepts a token of an earlier version that was issued before the upgrade, for 15 minutes",
+        arguments: [(-60, 0, true), (-1, 898, true), (0, 0, false), (60, 0, false), (-60, 839, true)]
+    )
+    func legacy(issuedAfter seconds: Int, readAfter: Int, isAccepted: Bool) async throws {
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload(issuedAfter: seconds), key: keys.accessTokens)
+        let tokens = makeTokens()
+        // The upgrade.
+        _ = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
+        let time = now.addingTimeInterval(TimeInterval(readAfter))
+        if isAccepted {
+            #expect(try await tokens.read(token, at: time).sessionID == session)
+        } else {
+            await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: time) }
+        }
+    }
+
+    @Test("Refuses a token of an earlier version 15 minutes after the upgrade, whatever its expiry")
+    func longLegacy() async throws {
+        let issued = Int(now.timeIntervalSince1970) - 1
+        let payload = #"{"sub":"\#(UUID().uuidString)","sid":"\#(session)","epoch":0,"iat":\#(issued),"exp":\#(issued + 86_400)}"#
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload, key: keys.accessTokens)
+        let tokens = makeTokens()
+        _ = try await tokens.read(token, at: now)
+        _ = try await tokens.read(token, at: now.addingTimeInterval(899))
+        await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now.addingTimeInterval(900)) }
+    }
+
+    @Test("Accepts a token of an earlier version that the previous secret signed")
+    func legacyOfPreviousSecret() async throws {
+        let previous = ServerKeys(secret: SymmetricKey(size: .bits256))
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload(), key: previous.accessTokens)
+        _ = try await makeTokens(previous: previous).read(token, at: now)
+        await #expect(throws: AccountError.tokenInvalid) { try await makeTokens().read(token, at: now) }
     }
 
     @Test(
-        "A token that names another algorithm is refused, signed or not",
+        "Refuses a token that names another algorithm, signed or not",
         arguments: ["none", "None", "NONE", "nOnE", "", "HS384", "HS512", "RS256", "ES256", "ES384", "EdDSA"]
     )
     func otherAlgorithm(_ name: String) async throws {
@@ -173,7 +203,7 @@ import Testing
     }
 
     @Test(
-        "A payload without the expected claims is refused, though the signature is good",
+        "Refuses a payload without the expected claims, even with a valid signature",
         arguments: [
             "{}", "[]", "null", #"{"sub":"x","sid":"y","epoch":0,"iat":0,"exp":9999999999}"#,
             #"{"sub":"00000000-0000-4000-8000-000000000000","epoch":0,"iat":0,"exp":9999999999}"#,
@@ -188,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "Anything else is refused, whatever its length",
+        "Refuses any other text, whatever its length",
         arguments: [
             "", ".", "..", "...", "a.b.c", "Bearer", "\0", "ñ.ñ.ñ", "🔑", String(repeating: "a", count: 2_049),
             String(repeating: "a.", count: 500_000), String(repeating: "eyJ", count: 600),

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "A password of Django's list or of zxcvbn's is refused",
+        "Refuses a password of Django's or zxcvbn's list",
         arguments: [
             "password", "123456", "123456789", "qwerty123", "iloveyou", "dragon", "letmein", "trustno1",
             "0000000000",
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Upper case, digits and signs for letters, and wide letters make a common password no better",
+        "Refuses a common password with uppercase, digits, signs or wide letters in it",
         arguments: ["PassWord", "P@ssw0rd", "p4$$w0rd", "1L0v3y0u", "!LOVEYOU", "5t4rw4r5", "ＰＡＳＳＷＯＲＤ", "tru5tn01", "$up3rm4n"]
     )
     func disguised(_ text: String) throws {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Other passwords are no business of the list",
+        "Accepts passwords that are not on the list",
         arguments: [
             "correct horse battery", "password of Ana's cat", "another good password", "пароль котика", "zq4t;8mx", "סיסמה ארוכה",
         ]
@@ -42,26 +42,24 @@ import Testing
         #expect(try !isCommon(text))
     }
 
-    @Test(
-        "Of 20,000 random passwords at most a few are taken for common ones: one look in 2^18 is wrong, and there are four looks"
-    )
+    @Test("Refuses at most a few of 20,000 random passwords (4 lookups, 1 in 2^18 wrong)")
     func falsePositives() throws {
         var random = SplitMix64(seed: 2_026)
         let letters = Array("abcdefghijkmnpqrstuvwxyz2345678?-_")
         let wrong = try (0..<20_000).count { _ in
             try isCommon(String((0..<12).map { _ in letters.randomElement(using: &random) ?? "a" }))
         }
-        // 0.31 are expected; 5 would come once in a million seeds.
+        // 0.31 are expected. 5 would occur for one of a million seeds.
         #expect(wrong < 5)
     }
 
-    @Test("The list has at least 35,000 passwords, each in a place of its own")
+    @Test("The list has at least 35,000 distinct passwords")
     func size() {
         #expect(CommonPasswords.count >= 35_000)
         #expect(Set(CommonPasswords.places).count > CommonPasswords.count - 10)
     }
 
-    @Test("A very long password is none of the list")
+    @Test("Does not find a very long password on the list")
     func long() throws {
         #expect(try !isCommon(String(repeating: "password", count: 32)))
     }

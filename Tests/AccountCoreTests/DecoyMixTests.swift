@@ -13,7 +13,7 @@ import Testing
 
     private func decoys(_ mix: DecoyMix) -> [String?] { addresses.map { mix.decoy(at: key.point(of: $0)) } }
 
-    @Test("Addresses without an account get decoys in the shares that costs have among the accounts")
+    @Test("Unknown addresses get decoys in the shares that the accounts' costs have")
     func shares() {
         let drawn = decoys(.following(["costly": 300, "bcrypt": 100], of: 1_000))
         #expect((540...660).contains(drawn.count { $0 == "costly" }))
@@ -23,9 +23,7 @@ import Testing
         #expect(decoys(.following(["costly": 5], of: 5)).allSatisfy { $0 == "costly" })
     }
 
-    @Test(
-        "An address has the same decoy whenever it asks, and goes over to our own as accounts do: never back, never to another cost"
-    )
+    @Test("An address keeps its decoy until its share migrates to the server's own cost")
     func stability() {
         var generator = SplitMix64(seed: 1)
         for _ in 0..<50 {
@@ -50,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("An import takes room that no cost has had, and room that was given up only when there is no other")
+    @Test("An import takes unused ranges first and freed ranges only if none are left")
     func imports() {
         var mix = DecoyMix.following(["costly": 400], of: 1_000)
         let first = decoys(mix)
@@ -62,7 +60,7 @@ import Testing
         #expect(decoys(mix).allSatisfy { $0 == "cheap" })
     }
 
-    @Test("Whatever counts come, each cost has its share and no two have the same room")
+    @Test("For any counts, each cost has its share and no two ranges overlap")
     func random() {
         var generator = SplitMix64(seed: 2)
         for _ in 0..<200 {
@@ -89,7 +87,7 @@ import Testing
         mix.spans.reduce(0) { $0 + ($1.decoy == cost ? $1.width : 0) }
     }
 
-    @Test("A missing account, and one without a usable hash, cost a decoy; a password that is the decoy's lets nobody in")
+    @Test("A missing or unusable hash costs a decoy, and the decoy's password is refused")
     func gate() async throws {
         let hashing = PlainHashing(acceptsAll: true)
         let gate = try HashingGate(hashing: hashing, width: 1, decoyKey: key)

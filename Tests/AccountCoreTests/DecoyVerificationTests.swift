@@ -4,7 +4,7 @@ import AccountStoreTesting
 import Testing
 
 @Suite struct DecoyVerificationTests {
-    @Test("Without a hash the decoy is verified, once, and the answer is no whatever comes out")
+    @Test("Without a hash, verifies the decoy once and always returns false")
     func missingHash() async throws {
         let hashing = PlainHashing(acceptsAll: true)
         let gate = try HashingGate(hashing: hashing, width: 1)
@@ -14,7 +14,7 @@ import Testing
         #expect(hashing.hashed.count == 1, "the decoy is made once, when the gate is")
     }
 
-    @Test("With a hash that hash is verified, once, and the answer is what comes out")
+    @Test("With a hash, verifies that hash once and returns its result")
     func presentHash() async throws {
         let hashing = PlainHashing(acceptsAll: true)
         let gate = try HashingGate(hashing: hashing, width: 1)
@@ -22,9 +22,7 @@ import Testing
         #expect(hashing.verified.map { [$0.password, $0.hash] } == [["guess", "stored"]])
     }
 
-    @Test(
-        "A password is the same whichever keyboard typed it, composed or not; a 1:other systems matches what they were given"
-    )
+    @Test("Normalizes passwords, except those whose hash another system created")
     func normalisation() async throws {
         let gate = try HashingGate(hashing: PlainHashing(), width: 1)
         let (composed, decomposed) = (try Password("contrase\u{F1}a"), try Password("contrasen\u{303}a"))
@@ -37,7 +35,7 @@ import Testing
         #expect(try await !gate.verify(try Password("contrasena"), against: hashes[0]))
     }
 
-    @Test("The decoy's password is nobody's: random, and another in each gate")
+    @Test("Each gate has a random decoy whose password is unknown")
     func randomDecoy() throws {
         let decoys = try (0..<10).map { _ in
             let hashing = PlainHashing(acceptsAll: true)

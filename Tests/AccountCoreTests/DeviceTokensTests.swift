@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test("Reads what it has issued: 96 letters that name account and device", arguments: [0, 1, 4_711])
+    @Test("Reads an issued token of 96 letters that names account and device", arguments: [0, 1, 4_711])
     func roundTrip(epoch: Int) throws {
         let account = try account(epoch: epoch)
         let token = tokens.issue(for: account, device: device, at: now)
@@ -32,7 +32,7 @@ import Testing
         #expect(claims.accountID == account.id && claims.deviceID == device && claims.belong(to: account))
     }
 
-    @Test("A token is void in another epoch of its account, and worth nothing for another account")
+    @Test("Refuses a token in another epoch of its account and for another account")
     func otherEpoch() throws {
         var account = try account(epoch: 3)
         let claims = try #require(tokens.read(tokens.issue(for: account, device: device, at: now), at: now))
@@ -42,14 +42,14 @@ import Testing
         #expect(!claims.belong(to: account))
     }
 
-    @Test("A token expires after 180 days, on the second")
+    @Test("A token expires after 180 days, to the second")
     func expiry() throws {
         let token = tokens.issue(for: try account(), device: device, at: now)
         #expect(tokens.read(token, at: now.addingTimeInterval(lifetime - 1)) != nil)
         #expect(tokens.read(token, at: now.addingTimeInterval(lifetime)) == nil)
     }
 
-    @Test("A token with any one letter changed, added or removed is refused")
+    @Test("Refuses a token with any one letter changed, added or removed")
     func tampered() throws {
         let token = tokens.issue(for: try account(), device: device, at: now).rawValue
         for index in token.indices {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("A token of another key is refused, such as one that is signed like an access token")
+    @Test("Refuses a token of another key, such as one signed as an access token")
     func otherKey() throws {
         let other = DeviceTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256)))
         #expect(tokens.read(other.issue(for: try account(), device: device, at: now), at: now) == nil)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AccountCore
 
-/// Every decision about who is hashed next, on a clock that stands where the test says.
+/// The order in which the queue serves attempts, on a manual clock.
 @Suite struct HashQueueTests {
-    /// A queue of named jobs, by reference.
+    /// A queue of named jobs with reference semantics.
     private final class Queue {
         private var queue: HashQueue<String>
         private var tickets: [String: UInt64] = [:]
@@ -19,7 +19,7 @@ import Testing
             queue = HashQueue(width: width, limit: limit, longestWait: longestWait)
         }
 
-        /// - Returns: Whether it was started or waits.
+        /// - Returns: Whether the job was started or is queued.
         @discardableResult
         func enter(_ job: String, from network: String?, as purpose: HashingPurpose = .attempt) -> Bool {
             let ticket = queue.nextTicket()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("An attempt is refused early if, and only if, it would be refused")
+    @Test("Refuses an attempt early if and only if it would be refused later")
     func early() {
         for seed in 0..<20 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
@@ -86,7 +86,7 @@ import Testing
         #expect(Array(queue.drain().prefix(5)) == ["flood 0", "user 0", "flood 1", "user 1", "flood 2"])
     }
 
-    @Test("A network has half of the queue at most")
+    @Test("A network has at most half of the queue")
     func boundPerNetwork() {
         let queue = Queue()
         queue.enter("running", from: "flood")
@@ -96,7 +96,7 @@ import Testing
         #expect(queue.enter("user", from: "home"))
     }
 
-    @Test("A full queue makes room for a network with fewer attempts")
+    @Test("A full queue evicts an entry for a network with fewer attempts")
     func displacement() {
         let queue = Queue()
         queue.enter("running", from: "flood 0")
@@ -108,12 +108,12 @@ import Testing
         #expect(queue.drain().prefix(17).contains("user"), "after one of each other network at most")
     }
 
-    @Test("Every network has the same share, with any number of floods", arguments: [1, 4, 16])
+    @Test("Every network has the same share, however many networks flood", arguments: [1, 4, 16])
     func shares(floods: Int) {
         let queue = Queue(width: 4)
         var served: [String: Int] = [:]
         var number = 0
-        // Each flood sends ten attempts for each hash; the user sends as many as a share allows.
+        // Each flood sends ten attempts per hash. The user sends as many as one share allows.
         for round in 0..<1_000 {
             for flood in 0..<floods {
                 for _ in 0..<10 {
@@ -129,7 +129,7 @@ import Testing
         #expect(served["user", default: 0] >= 1_000 / (floods + 1) - 1)
     }
 
-    @Test("Callers that have proven a right come first, and are not refused for attempts")
+    @Test("Callers with proven credentials come first and are not evicted for attempts")
     func entitled() {
         let queue = Queue()
         queue.enter("running", from: "flood")
@@ -141,7 +141,7 @@ import Testing
         #expect(entitled == 64, "they are bounded, too")
     }
 
-    @Test("A canceled job leaves its place, waiting or not yet there")
+    @Test("A canceled job leaves the queue, whether it waits or has yet to enter")
     func cancellation() {
         let queue = Queue(limit: 2)
         queue.enter("running", from: nil)
@@ -162,26 +162,26 @@ import Testing
         }
     }
 
-    @Test("Holds no more than can be hashed in the longest wait, by the measured rate")
+    @Test("Holds at most the jobs that fit the longest wait at the measured rate")
     func boundByTime() {
         let queue = Queue(width: 2, longestWait: .seconds(1))
         for number in 0..<100 { queue.enter("\(number)", from: "n\(number)") }
         #expect(queue.count == 64)
-        // Now a hash takes 200 ms: ten per second.
+        // Now a hash takes 200 ms, which is ten per second.
         for _ in 0..<66 {
             queue.now += .milliseconds(100)
             queue.finish()
         }
-        // Until nobody is expected to return.
+        // Advances until no client is expected to return.
         queue.now += .seconds(60)
         for number in 0..<100 { queue.enter("later \(number)", from: "m\(number)") }
         #expect((8...20).contains(queue.count), "\(queue.count) at \(queue.rate) per second")
     }
 
-    @Test("Refused clients that return when told are all served at the rate of hashing")
+    @Test("Serves all clients that obey their retry delay, at the rate of hashing")
     func returningClients() {
         let queue = Queue(width: 4, longestWait: .seconds(1))
-        // 40 hashes per second; at first the rate is measured.
+        // 40 hashes per second. The first steps measure the rate.
         for step in 0..<400 {
             queue.now += .milliseconds(25)
             queue.enter("earlier \(step)", from: "others")
@@ -206,7 +206,7 @@ import Testing
         #expect(refusals <= 400 + 40, "each client is refused once, and hardly one twice: \(refusals)")
     }
 
-    @Test("Clients that ignore their delays don't keep out a network that obeys")
+    @Test("Clients that ignore their delays don't lock out a network that obeys")
     func impatientClients() {
         let queue = Queue(width: 4, longestWait: .seconds(1))
         var returns: [(time: Duration, name: String)] = (0..<50).map { (.seconds(1), "client \($0)") }
@@ -224,7 +224,7 @@ import Testing
                 returns.append((queue.now + (queue.refused[client.name] ?? .zero), client.name))
             }
         }
-        // 50 of the 2,000 hashes, a 17th of which is the network's share.
+        // 50 of the 2,000 hashes, of which a 17th is the network's share.
         #expect(Set(queue.started).count { $0.hasPrefix("client") } == 50)
     }
 }

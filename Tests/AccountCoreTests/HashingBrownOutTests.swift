@@ -8,9 +8,10 @@ import Timekeeping
 
 @testable import AccountCore
 
-/// The brown-out of `scripts/attack brown-out` in simulated time: our clients sign in at a server that hashes at a fifth of its rate.
-@Suite("A server that hashes at a fifth of its rate") struct HashingBrownOutTests {
-    @Test("Our clients get 90 % of the hashes that are possible", arguments: 0..<2)
+/// The brown-out of `scripts/attack brown-out` in simulated time: known clients sign in at a server that hashes at a fifth of its
+/// rate.
+@Suite("Hashing at a fifth of the normal rate") struct HashingBrownOutTests {
+    @Test("Serves the known clients 90% of the possible hashes", arguments: 0..<2)
     func goodput(seed: Int) throws {
         let outcome = try BrownOut(clients: 100, capacity: 50, seed: UInt64(seed)).run()
         #expect(outcome.goodput >= 0.9, "\(outcome.goodput)")
@@ -19,7 +20,8 @@ import Timekeeping
     }
 }
 
-/// Clients that sign in at a rate of four fifths of what a server hashes, which is down to a fifth from the 3rd second to the 33rd.
+/// Clients that sign in at four fifths of the rate at which a server hashes. From the 3rd second to the 33rd it hashes at a fifth
+/// of its rate.
 private struct BrownOut {
     struct Call: Sendable {
         var begin: Duration
@@ -36,7 +38,7 @@ private struct BrownOut {
             Double(calls.count { $0.isGood && $0.end >= .seconds(3) && $0.end < .seconds(33) }) / ideal
         }
 
-        /// The part of the calls that succeeded, of those that began in seconds after the recovery.
+        /// The fraction of successful calls among those that began in some seconds after the recovery.
         func success(from first: Int, to last: Int) -> Double {
             let span = calls.filter { $0.begin >= .seconds(33 + first) && $0.begin < .seconds(33 + last) }
             return Double(span.count(where: \.isGood)) / Double(max(1, span.count))
@@ -89,7 +91,7 @@ private struct BrownOut {
 
 /// Four threads that take their jobs from a ``HashQueue``, in simulated time.
 private final class HashingServer: Sendable {
-    /// What becomes of a sign-in.
+    /// The end of a sign-in.
     enum End: Sendable { case hashed, refused(Duration), cancelled }
     typealias Job = CheckedContinuation<End, Never>
 
@@ -168,14 +170,14 @@ private final class HashingServer: Sendable {
     }
 }
 
-/// Values that many tasks add.
+/// A list to which concurrent tasks append values.
 private final class Shared<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
     var all: [Value] { values.withLock(\.self) }
     func add(_ value: Value) { values.withLock { $0.append(value) } }
 }
 
-/// Randomness that is the same in every run.
+/// A random source with the same sequence in every run.
 private final class Chance: Sendable {
     private let generator: Mutex<SplitMix64>
 

@@ -6,7 +6,7 @@ import HoldfastTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateCancellationTests {
-    @Test("Who is cancelled while waiting leaves at once, and another takes the place in the queue")
+    @Test("A canceled caller leaves the queue at once, and its place is free")
     func whileWaiting() async throws {
         let hashing = PlainHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 1, clock: ManualClock())
@@ -28,7 +28,7 @@ import Testing
         #expect(hashing.begun == ["inside", "next"], "nothing is hashed for those who left")
     }
 
-    @Test("Who is cancelled in the middle of the queue does not change the order of the others")
+    @Test("A cancellation in the middle of the queue keeps the order of the others")
     func inTheMiddle() async throws {
         let hashing = PlainHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 8, clock: ManualClock())
@@ -45,7 +45,7 @@ import Testing
         #expect(hashing.begun == ["a", "b", "d"])
     }
 
-    @Test("Who was cancelled before coming to the gate is not let in, though there is room")
+    @Test("Refuses a caller that was canceled before it enters, even if there is room")
     func beforehand() async throws {
         let gate = try HashingGate(hashing: PlainHashing(), width: 1, queueLimit: 0)
         let task = Task {
@@ -56,7 +56,7 @@ import Testing
         #expect(try await gate.hash(try Password("next")) == "1:next")
     }
 
-    @Test("Who is cancelled while being hashed still gets the hash, and the place is free afterwards")
+    @Test("A caller canceled during its hash still gets the hash, then the slot is free")
     func whileHashing() async throws {
         let hashing = PlainHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 0)
@@ -69,7 +69,7 @@ import Testing
         #expect(try await gate.hash(try Password("next")) == "1:next")
     }
 
-    @Test("However cancellations and departures meet, no place is lost")
+    @Test("Races of cancellations and departures lose no slot")
     func races() async throws {
         let gate = try HashingGate(hashing: PlainHashing(), width: 2, queueLimit: 1_000, clock: ManualClock())
         for _ in 0..<20 {

@@ -7,7 +7,7 @@ import Testing
 @testable import AccountCore
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateTests {
-    /// A gate before hashing that is held once the decoy has its hash.
+    /// Returns a gate whose hashing is blocked after the decoy's hash.
     private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: PlainHashing) {
         let hashing = PlainHashing()
         let gate = try HashingGate(
@@ -21,7 +21,7 @@ import Testing
         return (gate, hashing)
     }
 
-    @Test("No more hash at once than the gate is wide, and everyone gets through", arguments: [1, 2, 3])
+    @Test("Hashes at most the width at once, and serves every caller", arguments: [1, 2, 3])
     func width(_ width: Int) async throws {
         let (gate, hashing) = try makeGate(width: width, queueLimit: 64)
         let hashes = try await withThrowingTaskGroup(of: String.self) { group in
@@ -37,7 +37,7 @@ import Testing
         #expect(gate.queueLength == 0)
     }
 
-    @Test("Past the queue's limit a caller is refused at once, with a time to come back")
+    @Test("Refuses a caller past the queue's limit at once, with a retry delay")
     func queueLimit() async throws {
         let (gate, hashing) = try makeGate(width: 1, queueLimit: 2)
         let inside = Task { try await gate.hash(try Password("inside")) }
@@ -59,7 +59,7 @@ import Testing
         #expect(try await gate.hash(try Password("later")) == "1:later", "the places are free again")
     }
 
-    @Test("Attempts of one network wait behind another network's first one; who has proven a right comes first")
+    @Test("Orders attempts fairly by network, callers with proven credentials first")
     func networks() async throws {
         let (gate, hashing) = try makeGate(width: 1, queueLimit: 64)
         var tasks: [Task<String, any Error>] = []
@@ -79,7 +79,7 @@ import Testing
         #expect(hashing.begun == ["flood 1", "confirm", "flood 2", "user", "flood 3"])
     }
 
-    @Test("Without a queue a second caller is refused")
+    @Test("Without a queue, refuses a second caller")
     func noQueue() async throws {
         let (gate, hashing) = try makeGate(width: 1, queueLimit: 0)
         let inside = Task { try await gate.hash(try Password("inside")) }
@@ -89,7 +89,7 @@ import Testing
         _ = try await inside.value
     }
 
-    @Test("Who came first is hashed first")
+    @Test("Hashes in order of arrival")
     func firstComeFirstServed() async throws {
         let (gate, hashing) = try makeGate(width: 1, queueLimit: 64)
         let names = ["a", "b", "c", "d", "e"]
@@ -107,7 +107,7 @@ import Testing
         #expect(hashing.begun == names)
     }
 
-    @Test("A hash that fails gives its place back and passes its error on")
+    @Test("A failed hash frees its slot and throws its error to the caller")
     func failure() async throws {
         struct Broken: Error {}
         let hashing = PlainHashing()
@@ -121,7 +121,7 @@ import Testing
         #expect(!gate.needsRehash("1:new"))
     }
 
-    @Test("A gate without width or with a negative queue is a programmer's error")
+    @Test("A gate with no width or a negative queue fails a precondition")
     func impossibleGate() async {
         await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: PlainHashing(), width: 0) }
         await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: PlainHashing(), width: 1, queueLimit: -1) }

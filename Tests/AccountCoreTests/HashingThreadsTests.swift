@@ -5,7 +5,7 @@ import Testing
 @testable import AccountCore
 
 @Suite(.timeLimit(.minutes(1))) struct HashingThreadsTests {
-    /// What jobs and reports observe.
+    /// The observations of jobs and reports.
     private final class Observations: Sendable {
         let jobs = Mutex<[Int32]>([])
         let reports = Mutex<[Int32]>([])
@@ -29,7 +29,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("Jobs yield to other threads, and their reports don't")
+        @Test("Jobs yield to other threads; their reports do not")
         func yields() async {
             let seen = Observations()
             let threads = HashingThreads(width: 1) { nil }
@@ -42,7 +42,7 @@ import Testing
         }
     #endif
 
-    @Test("A thread that has computed a job computes the next one")
+    @Test("A thread that has finished a job computes the next one")
     func nextJobs() async {
         let seen = Observations()
         let left = Mutex(99)
@@ -59,7 +59,7 @@ import Testing
         #expect(seen.threads.withLock(\.count) == 1)
     }
 
-    @Test("No more threads than the width are used, whatever comes", arguments: [1, 3])
+    @Test("Uses no more threads than the width, for any load", arguments: [1, 3])
     func width(_ width: Int) async {
         let seen = Observations()
         let threads = HashingThreads(width: width) { nil }

@@ -12,7 +12,7 @@ import Testing
 
     @Test("A violation names the store, the rule, both values and the line")
     func violations() async throws {
-        // Of stores that are not shared, another process sees nothing.
+        // With stores that are not shared, another process sees nothing.
         let checks = AccountStoreCheck.decoys
         let violation = await #expect(throws: AccountStoreCheck.Violation.self) {
             for check in checks { try await check.run(InMemoryAccountStores(), sharedWith: InMemoryAccountStores()) }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("An operation that the closure fails changes nothing")
+    @Test("An operation whose closure throws changes nothing")
     func failures() async throws {
         let failure = StoreFailure(isBusy: true, message: "busy")
         let stores = InMemoryAccountStores { operation in

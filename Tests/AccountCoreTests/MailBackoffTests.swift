@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MailBackoffTests {
     @Test(
-        "The wait doubles from 5 s to 5 min",
+        "The delay doubles from 5 s to 5 min",
         arguments: [
             (1, 5), (2, 10), (3, 20), (4, 40), (5, 80), (6, 160), (7, 300), (8, 300), (20, 300), (63, 300), (64, 300),
             (1_000_000, 300), (Int.max, 300),
@@ -16,12 +16,12 @@ import Testing
         #expect(about(backoff.delay(afterFailures: failures, chance: 1), Double(seconds) * 1.2))
     }
 
-    @Test("A count below one is taken for the first failure", arguments: [0, -1, Int.min + 1])
+    @Test("Treats a count below one as the first failure", arguments: [0, -1, Int.min + 1])
     func noFailure(_ failures: Int) {
         #expect(about(MailBackoff().delay(afterFailures: failures, chance: 0.5), 5))
     }
 
-    @Test("Whatever the chance, the wait stays within a fifth of the table's")
+    @Test("The jittered delay stays within a fifth of the table's value")
     func jitter() {
         let backoff = MailBackoff()
         for step in 0..<100 {

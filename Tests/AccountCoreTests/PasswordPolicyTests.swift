@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PasswordPolicyTests {
     @Test(
-        "A password is long enough from the minimum on, counted in characters",
+        "Accepts a password from the minimum length on, counted in characters",
         arguments: [
             ("zq4t;8m", 8, false), ("zq4t;8mx", 8, true), ("ñandúes", 8, false), ("ñandúes!", 8, true),
             ("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", 8, false), ("zq4t;", 6, false), ("zq4t;8", 6, true), (String(repeating: "xyz", count: 21), 64, false),
@@ -18,7 +18,7 @@ import Testing
         #expect(weaknesses == (isEnough ? [] : [.tooShort(minimum: minimum)]))
     }
 
-    @Test("A password of 256 characters is accepted, one of 257 is not")
+    @Test("Accepts a password of 256 characters and refuses one of 257")
     func maximum() throws {
         let policy = PasswordPolicy()
         let longest = try Password(String(repeating: "é", count: 256))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "The old composition rule asks for a letter and a digit, in any script",
+        "The old composition rule requires a letter and a digit of any script",
         arguments: [
             ("letters alone", false), ("4082739164", false), ("!?!?,!?!?!", false), ("letters and 1", true), ("пароль123", true),
             ("سلام١٢٣٤٥", true),
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "The address, what stands before its @, and the name are refused in any case",
+        "Refuses the address, its local part and the name, in any case",
         arguments: [
             ("Ana.Maria@Example.com", true), ("ana.maria@example.com", true), ("ANA.MARIA", true), ("Ana María", true),
             ("ana maría", true), ("ana.maria1", false), ("example.com", false), ("Ana Maria", false),
@@ -57,7 +57,7 @@ import Testing
         #expect(weaknesses == (isRefused ? [.resemblesAccount] : []))
     }
 
-    @Test("Every reason is told, not the first alone")
+    @Test("Returns every reason, not only the first")
     func everyReason() throws {
         let policy = PasswordPolicy(minimumLength: 8, requiresLettersAndDigits: true)
         let weaknesses = policy.weaknesses(of: try Password("Ana"), email: nil, firstName: try FirstName("ana"))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "Each reason has a name on the wire and a text in both languages",
+        "Each reason has a wire name and a text in both languages",
         arguments: [
             (PasswordPolicy.Weakness.tooShort(minimum: 8), "too_short", "La contraseña debe tener al menos 8 caracteres"),
             (.tooLong(maximum: 256), "too_long", "La contraseña debe tener como máximo 256 caracteres"),
@@ -80,7 +80,7 @@ import Testing
         #expect(weakness.message.text(in: .english) != spanish)
     }
 
-    @Test("A minimum outside of 6–64 is a programmer's error")
+    @Test("A minimum outside of 6–64 fails a precondition")
     func impossibleMinimum() async {
         await #expect(processExitsWith: .failure) { _ = PasswordPolicy(minimumLength: 5) }
         await #expect(processExitsWith: .failure) { _ = PasswordPolicy(minimumLength: 65) }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct SecretTokenTests {
-    @Test("A token is 256 random bits in 43 characters of base64url")
+    @Test("A token is 256 random bits as 43 characters of base64url")
     func form() throws {
         let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         for _ in 0..<200 {
@@ -16,19 +16,19 @@ import Testing
         }
     }
 
-    @Test("No two tokens are alike")
+    @Test("No two tokens are equal")
     func unique() {
         #expect(Set((0..<10_000).map { _ in SecretToken().text }).count == 10_000)
     }
 
-    @Test("A token does not show itself in descriptions")
+    @Test("Descriptions do not show a token")
     func hidden() {
         let token = SecretToken()
         #expect("\(token)" == "SecretToken(hidden)")
         #expect(!String(describing: [token]).contains(token.text))
     }
 
-    @Test("What is kept of a token is the SHA-256 of its text")
+    @Test("The digest of a token is the SHA-256 of its text")
     func digest() {
         let token = SecretToken()
         #expect(token.digest.bytes == Data(SHA256.hash(data: Data(token.text.utf8))))
@@ -36,7 +36,7 @@ import Testing
         #expect(token.digest != SecretToken().digest)
     }
 
-    @Test("The digest of a known text is the published one")
+    @Test("The digest of a known text equals the published one")
     func knownDigest() {
         let hex = TokenDigest(of: "abc").bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         #expect(hex == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ServerKeysTests {
     private let secret = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
 
-    @Test("One secret gives the same keys each time, one for each purpose")
+    @Test("Derives the same keys from one secret, a different one for each purpose")
     func derived() {
         let keys = ServerKeys(secret: secret)
         #expect(keys.accessTokens == ServerKeys(secret: secret).accessTokens)
@@ -20,18 +20,18 @@ import Testing
         #expect(keys.accessTokens.bitCount == 256)
     }
 
-    @Test("Another secret gives other keys")
+    @Test("Another secret derives other keys")
     func otherSecret() {
         let other = ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 8, count: 32)))
         #expect(other.accessTokens != ServerKeys(secret: secret).accessTokens)
     }
 
-    @Test("A secret under 256 bits is a programmer's error")
+    @Test("A secret of less than 256 bits fails a precondition")
     func shortSecret() async {
         await #expect(processExitsWith: .failure) { _ = ServerKeys(secret: SymmetricKey(size: .bits192)) }
     }
 
-    @Test("What a limit keeps of a key depends on the server's secret, and shows neither")
+    @Test("A limit's stored key depends on the server's secret and reveals neither")
     func limitKeys() {
         let keys = ServerKeys(secret: secret)
         let digest = keys.limitKeys.digest(of: "ana@example.com")

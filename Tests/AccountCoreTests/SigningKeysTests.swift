@@ -145,6 +145,45 @@ import TokenVerifier
         #expect(signers.count == 4)
     }
 
+    /// `HOLDFAST_VERIFICATIONS=1000000 swift test --traits Server --filter SigningKeysTests.load` is the long round.
+    @Test("Under load across three rotations no verification is refused", .timeLimit(.minutes(60)))
+    func load() async throws {
+        let count = ProcessInfo.processInfo.environment["HOLDFAST_VERIFICATIONS"].flatMap { Int($0) } ?? 4_000
+        let server = Server()
+        let second = Server(server.stores, wall: server.wall, clock: server.clock)
+        let verifier = server.verifier()
+        let (steps, tasks) = (100, 4)
+        let share = (count + steps * tasks - 1) / (steps * tasks)
+        var live: [(token: String, issuedAt: Date)] = []
+        var verified = 0
+        for step in 0..<steps {
+            if [15, 45, 75].contains(step) { try await server.keys.rotate() }
+            for number in 0..<10 { live.append((try await (number < 5 ? server : second).issue(), server.wall.now())) }
+            live.removeAll { server.wall.now().timeIntervalSince($0.issuedAt) > 880 }
+            let tokens = live.map(\.token)
+            verified += try await withThrowingTaskGroup(of: Int.self) { group in
+                for task in 0..<tasks {
+                    group.addTask {
+                        for number in 0..<share {
+                            let token = tokens[(task * share + number) % tokens.count]
+                            // Both throw if they refuse it. Every eighth goes to a server, which checks each signature once.
+                            if number % 8 == 7 {
+                                _ = try await second.tokens.read(token, at: second.wall.now())
+                            } else {
+                                _ = try await verifier.verify(token)
+                            }
+                        }
+                        return share
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            server.advance(20)
+        }
+        #expect(verified >= count)
+        #expect(try await server.keys.stored().keys.count == 4)
+    }
+
     @Test("A key that another server retires at once is refused within a second, in the table of verified tokens too")
     func leak() async throws {
         let server = Server()

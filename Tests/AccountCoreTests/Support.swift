@@ -3,11 +3,11 @@ import Foundation
 import Synchronization
 
 extension PlainHashing {
-    /// The passwords whose hashing has begun, in order; that of the decoy is left out.
+    /// The passwords whose hashing has begun, in order, without that of the decoy.
     var begun: [String] { Array(hashed.dropFirst()) }
 }
 
-/// A wall clock that stands still until a test moves it.
+/// A wall clock that advances only when a test moves it.
 final class WallClock: Sendable {
     private let date = Mutex(Date.after(0))
 
@@ -18,12 +18,12 @@ final class WallClock: Sendable {
     }
 }
 
-/// Gives the processor to other tasks until a condition holds.
+/// Yields to other tasks until a condition is true.
 func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }
 
-/// Returns what concurrent calls return.
+/// Runs calls concurrently and returns their results.
 func concurrently<Value: Sendable>(
     _ count: Int,
     _ body: @escaping @Sendable (Int) async throws -> Value

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct UUIDTextTests {
-    @Test("Writes and reads a UUID as Foundation does, in lower case")
+    @Test("Writes and reads a UUID like Foundation, in lowercase")
     func roundTrip() {
         for _ in 0..<1_000 {
             let id = UUID()

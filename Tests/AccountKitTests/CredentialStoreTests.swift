@@ -7,7 +7,7 @@ import ResilientHTTP
 import Testing
 
 @Suite struct CredentialStoreTests {
-    /// A store that can't be opened, or can't be written.
+    /// A store that can't be read or can't be written.
     private struct Broken: CredentialStore {
         struct Locked: Error {}
         var credentials: Credentials?
@@ -25,7 +25,7 @@ import Testing
         return AccountClient(api: APIClient(baseURL: base, transport: transport, middleware: []), store: store)
     }
 
-    @Test("The store in memory keeps the last credentials, and forgets them")
+    @Test("The in-memory store returns the last credentials until they are removed")
     func memory() async throws {
         let store = MemoryCredentialStore()
         #expect(await store.load() == nil)
@@ -37,7 +37,7 @@ import Testing
         #expect(try await MemoryCredentialStore(Samples.credentials(3)).load() == Samples.credentials(3))
     }
 
-    @Test("A store that can't be opened ends a call before anything is sent")
+    @Test("An unreadable store fails a call before anything is sent")
     func unreadable() async throws {
         let transport = ScriptedTransport([])
         let client = try client(transport, store: Broken())
@@ -46,14 +46,14 @@ import Testing
         #expect(transport.sent.isEmpty)
     }
 
-    @Test("A store that can't be written ends a sign-in with the error of the store")
+    @Test("An unwritable store fails a sign-in with the store's error")
     func unwritable() async throws {
         let client = try client(ScriptedTransport([.answer(status: 200, body: Samples.sessionJSON(1))]), store: Broken())
         let error = await failure { _ = try await client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p")) }
         #expect(error?.kind == .custom && error?.context == "user_login" && error?.underlying is Broken.Locked)
     }
 
-    @Test("A store that can't forget ends a sign-out, and says so")
+    @Test("A store that can't remove credentials fails the sign-out with its error")
     func unforgettable() async throws {
         let client = try client(ScriptedTransport([.answer(status: 204)]), store: Broken(credentials: try Samples.credentials(1)))
         let error = await failure { try await client.signOut() }

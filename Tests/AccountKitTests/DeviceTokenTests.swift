@@ -37,7 +37,7 @@ import Testing
         try await client.signIn(email: try EmailAddress(email), password: try Password("p"))
     }
 
-    /// The device tokens of the sign-ins that were sent, `-` for none.
+    /// Returns the device tokens of the sent sign-ins, `-` for none.
     private func sentTokens(_ transport: ScriptedTransport) throws -> [String] {
         try transport.sent.filter { $0.request.path == AccountPath.login }.map { sent in
             let body = try JSONDecoder().decode(LoginRequest.self, from: Data(sent.body ?? []))
@@ -62,14 +62,14 @@ import Testing
         #expect(try sentTokens(transport) == ["-", "d1", "d3"])
     }
 
-    @Test("A server that sends no token gets none, and its bodies stay as they were")
+    @Test("Sends no token to a server that issues none, and its bodies stay the same")
     func otherServer() async throws {
         let fixture = try Fixture([session(1, device: nil), session(2, device: nil)])
         for _ in 0..<2 { try await signIn(fixture.client) }
         #expect(Set(fixture.sent) == [#"POST /api/auth/login {"email":"ana@example.org","password":"p"}"#])
     }
 
-    @Test("Each account and each server has a token of its own in one store")
+    @Test("Each account and each server has a separate token in one store")
     func separate() async throws {
         let store = SharedSecretStore()
         let (first, sent) = try client(
@@ -86,7 +86,7 @@ import Testing
         #expect(try sentTokens(others) == ["-"])
     }
 
-    @Test("The token of a confirmed reset replaces the void one", arguments: ["ana@example.org", nil])
+    @Test("The token of a confirmed reset replaces the invalid one", arguments: ["ana@example.org", nil])
     func reset(email: String?) async throws {
         let (client, transport) = try client(
             [
@@ -103,7 +103,7 @@ import Testing
         #expect(try sentTokens(transport) == ["-", "new", "new"])
     }
 
-    @Test("A file beside the session's has the tokens in the next process, for its owner alone")
+    @Test("A private file beside the session's stores the tokens for the next process")
     func file() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-devices-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -120,7 +120,7 @@ import Testing
         #expect(try sentTokens(transport) == ["d1"])
     }
 
-    @Test("A store that fails costs the token, not the sign-in, and is not overwritten")
+    @Test("A failing store loses the token but not the sign-in, and is not overwritten")
     func failingStore() async throws {
         let store = SharedSecretStore()
         let (client, transport) = try client((1...3).map { session($0, device: "d\($0)") }, store: store)
@@ -132,7 +132,7 @@ import Testing
         #expect(try sentTokens(transport) == ["-", "-", "d1"])
     }
 
-    @Test("Tokens of 16 accounts are stored, the newest ones")
+    @Test("Stores the newest tokens of 16 accounts")
     func bounded() async throws {
         let store = SharedSecretStore()
         let (client, transport) = try client(
@@ -146,7 +146,7 @@ import Testing
         #expect(try sentTokens(transport).suffix(20) == expected[...])
     }
 
-    @Test("A refusal that a reset ends says so, in the app's language and with the wait")
+    @Test("A refusal that a reset would end says so in the app's language, with the wait")
     func refusal() async throws {
         func step(_ details: String) -> ScriptedTransport.Step {
             let body = #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"m","details":{"retry_after":120\#(details)}}}"#
@@ -162,7 +162,7 @@ import Testing
     }
 }
 
-/// Credentials and secrets in memory, of which the secrets can be locked.
+/// Credentials and secrets in memory. Access to the secrets can be locked.
 private final class SharedSecretStore: CredentialStore {
     final class Secret: SecretStore {
         struct Locked: Error {}

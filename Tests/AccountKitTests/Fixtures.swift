@@ -33,7 +33,7 @@ struct Fixture {
         )
     }
 
-    /// Method, path and body of the requests that were sent.
+    /// Method, path and body of the sent requests.
     var sent: [String] {
         transport.sent.map { sent in
             let body = sent.body.map { " " + String(decoding: $0, as: UTF8.self) } ?? ""
@@ -45,7 +45,7 @@ struct Fixture {
 enum Samples {
     static let userJSON = #""user":{"id":"00000000-0000-4000-8000-000000000001","email":"ana@example.org","first_name":"Ana"}"#
 
-    /// The wall clock of the tests.
+    /// The time of the tests' wall clock.
     static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
     static func sessionJSON(_ number: Int) -> String {
@@ -65,7 +65,7 @@ enum Samples {
     }
 }
 
-/// The typed error that an operation ends with.
+/// Returns the typed error of an operation, or `nil` if it succeeds.
 func failure(_ operation: () async throws -> Void) async -> APIError? {
     do {
         try await operation()

@@ -6,13 +6,13 @@ import HoldfastTesting
 import ResilientHTTP
 import Testing
 
-/// Responses of account servers that apps in the field already have.
-@Suite("Backends in the field")
+/// Responses of account servers that released apps already use.
+@Suite("Responses of the existing backend")
 struct ForeignBackendTests {
     private static let ana = #""user_id":123,"email":"ana@example.org","first_name":"Ana""#
 
     @Test(
-        "Reads the field's existing backend: integer or string user_id, no expires_at",
+        "Reads the existing backend's integer or string user_id and missing expires_at",
         arguments: [
             (#"{"valid":true,\#(ana)}"#, "123"), (#"{"success":true,"data":{"valid":true,\#(ana)}}"#, "123"),
             (#"{"valid":true,"user_id":"u-77","email":"ana@example.org","first_name":"Ana"}"#, "u-77"),
@@ -33,7 +33,7 @@ struct ForeignBackendTests {
     }
 
     @Test(
-        "Every optional member of a validated token is optional",
+        "Every optional member of a validated token may be absent",
         arguments: [
             #"{"valid":true}"#, "{}", #"{"valid":true,"user_id":null,"email":null,"first_name":null}"#,
             #"{"valid":true,"user_id":true,"email":"no address","first_name":7,"expires_at":{}}"#,
@@ -45,7 +45,7 @@ struct ForeignBackendTests {
         #expect(response.valid && response.userID == nil && response.email == nil && response.firstName.isEmpty)
     }
 
-    @Test("A token that is said not to be valid is refused as a used link")
+    @Test("Refuses a token with valid: false as a used link")
     func invalidToken() async throws {
         let fixture = try Fixture(.answer(status: 200, body: #"{"valid":false}"#))
         let error = await failure { _ = try await fixture.client.validateReset(try Samples.link()) }
@@ -53,7 +53,7 @@ struct ForeignBackendTests {
     }
 
     @Test(
-        "Every optional member of a session is optional",
+        "Every optional member of a session may be absent",
         arguments: [
             (#"{"access_token":"at"}"#, nil, nil, false), (#"{"access_token":"at",\#(ana)}"#, "123", nil, false),
             (#"{"access_token":"at","user":{"id":-5,"first_name":"Ana"}}"#, "-5", nil, false),
@@ -75,14 +75,14 @@ struct ForeignBackendTests {
         #expect(await fixture.store.load() == Credentials(accessToken: "at", refreshToken: refreshToken, expiresAt: end))
     }
 
-    @Test("The signed-in account is read with or without its wrapper", arguments: [#"{"user":{\#(ana)}}"#, "{\(ana)}"])
+    @Test("Reads the signed-in account with or without its wrapper", arguments: [#"{"user":{\#(ana)}}"#, "{\(ana)}"])
     func me(body: String) async throws {
         let fixture = try Fixture(.answer(status: 200, body: body), credentials: try Samples.credentials(1))
         let user = try await fixture.client.me()
         #expect(user.id == UserID(rawValue: "123") && user.firstName == "Ana")
     }
 
-    @Test("A success without a text gets the text of this library", arguments: [#"{"success":true}"#, "{}", #"{"detail":"ok"}"#])
+    @Test("A success without a text gets the library's text", arguments: [#"{"success":true}"#, "{}", #"{"detail":"ok"}"#])
     func noMessage(body: String) async throws {
         let fixture = try Fixture(.answer(status: 200, body: body), .answer(status: 200, body: body))
         let requested = try await fixture.client.requestPasswordReset(email: try EmailAddress("ana@example.org"))

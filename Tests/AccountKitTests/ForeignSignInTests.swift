@@ -30,7 +30,7 @@ struct ForeignSignInTests {
         }
     }
 
-    @Test("The account client's error has the code for wrong credentials, and the server's text", arguments: refusals)
+    @Test("The error has the code for wrong credentials and the server's text", arguments: refusals)
     func client(status: Int, body: String) async throws {
         let fixture = try Fixture(.answer(status: status, body: body))
         let email = try EmailAddress("ana@example.org")
@@ -39,7 +39,7 @@ struct ForeignSignInTests {
         #expect(error?.status == status)
     }
 
-    @Test("Problems with fields reach the sign-in's error as data, with a text for each field")
+    @Test("The sign-in's error contains field problems as data, with a text for each field")
     func fields() async throws {
         let body = #"{"email":["Enter a valid email address."],"password":["This field may not be blank."]}"#
         let fixture = try Fixture(.answer(status: 400, body: body))
@@ -52,7 +52,7 @@ struct ForeignSignInTests {
         #expect(shown.text(ofField: "password") == "Este campo es obligatorio.")
     }
 
-    @Test("A limited reset request has the text for it, outside of the screen, too")
+    @Test("A limited reset request has its text outside of the screen, too")
     func limitedReset() async throws {
         let fixture = try Fixture(.limited(retryAfter: 3_600))
         let email = try EmailAddress("ana@example.org")

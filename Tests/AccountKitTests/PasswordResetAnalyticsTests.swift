@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite struct PasswordResetAnalyticsTests {
-    /// Stores the names of the events and the types of the errors.
+    /// Records the names of the events and the types of the errors.
     private final class Recorder: AnalyticsListener {
         private let state = Mutex<[String]>([])
         var events: [String] { state.withLock(\.self) }

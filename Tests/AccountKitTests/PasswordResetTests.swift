@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct PasswordResetTests {
     @Test(
-        "Asking for a link gives the server's text, flat or wrapped",
+        "A request for a link returns the server's text, flat or wrapped",
         arguments: [
             #"{"success":true,"message":"Si existe…"}"#,
             #"{"success":true,"data":{"message":"Si existe…","reset_method":"email_link","reset_link_sent":true,"link_expires_in":3600}}"#,
@@ -22,7 +22,7 @@ import Testing
         #expect(fixture.sent == [#"POST /api/request-password-reset/ {"email":"ana@example.org"}"#])
     }
 
-    @Test("A limited request tells the wait")
+    @Test("A limited request reports its delay")
     func limited() async throws {
         let body = #"{"success":false,"error_code":429,"errors":[{"field":"rate_limit","message":"Demasiados intentos."}]}"#
         let headers: HTTPFields = [.errorCode: "RATE_LIMIT_EXCEEDED", .retryAfter: "3600"]
@@ -32,7 +32,7 @@ import Testing
         #expect(error?.message == "Demasiados intentos." && error?.context == "password_reset_request")
     }
 
-    @Test("Looking at a link sends its token, and its address if it names one", arguments: [nil, "ana@example.org"])
+    @Test("Validating a link sends its token, and its address if the link contains one", arguments: [nil, "ana@example.org"])
     func validate(email: String?) async throws {
         let body =
             #"{"valid":true,"user_id":"00000000-0000-4000-8000-000000000001","email":"ana@example.org","#
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "A dead link is told as such by any server",
+        "Recognizes the expired-link response of any server",
         arguments: [
             (400, Samples.errorJSON(.authResetTokenInvalid), ErrorCode.authResetTokenInvalid),
             (200, #"{"valid":false,"error":"Token inválido o expirado"}"#, .badRequest),
@@ -60,7 +60,7 @@ import Testing
         #expect(error?.message?.isEmpty == false)
     }
 
-    @Test("Confirming sends token, address and password, and gives the server's text")
+    @Test("A confirm sends token, address and password, and returns the server's text")
     func confirm() async throws {
         let fixture = try Fixture(
             .answer(status: 200, body: #"{"success":true,"message":"Contraseña actualizada exitosamente"}"#)
@@ -75,7 +75,7 @@ import Testing
         #expect(await fixture.store.load() == nil, "nobody is signed in by a reset")
     }
 
-    @Test("A weak password is refused with its reasons")
+    @Test("Refuses a weak password with its reasons")
     func weak() async throws {
         let body = #"{"error":{"code":"AUTH_WEAK_PASSWORD","message":"m","details":{"reasons":["too_short"]}}}"#
         let fixture = try Fixture(.answer(status: 400, body: body))

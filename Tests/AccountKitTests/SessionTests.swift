@@ -7,7 +7,7 @@ import ResilientHTTP
 import Testing
 
 @Suite struct SessionTests {
-    @Test("Registering sends what the account needs, in the app's language, and keeps the session")
+    @Test("A registration sends the account in the app's language and stores the session")
     func register() async throws {
         let fixture = try Fixture(.answer(status: 201, body: Samples.sessionJSON(1)))
         let user = try await fixture.client.register(
@@ -25,7 +25,7 @@ import Testing
         #expect(fixture.transport.sent.first?.request.headerFields[.acceptLanguage] == "es")
     }
 
-    @Test("Signing in keeps the session, whether the answer is flat or wrapped", arguments: [false, true])
+    @Test("A sign-in stores the session from a flat or a wrapped response", arguments: [false, true])
     func signIn(isWrapped: Bool) async throws {
         let body = isWrapped ? #"{"success":true,"data":\#(Samples.sessionJSON(1))}"# : Samples.sessionJSON(1)
         let fixture = try Fixture(.answer(status: 200, body: body))
@@ -36,7 +36,7 @@ import Testing
         #expect(try await fixture.store.load() == Samples.credentials(1))
     }
 
-    @Test("A refused sign-in keeps what was there, and tells the code and where it happened")
+    @Test("A refused sign-in keeps the old session and reports the code and the operation")
     func signInRefused() async throws {
         let step = ScriptedTransport.Step.answer(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
         let fixture = try Fixture(step, credentials: try Samples.credentials(7))
@@ -48,7 +48,7 @@ import Testing
         #expect(try await fixture.store.load() == Samples.credentials(7))
     }
 
-    @Test("Refreshing spends the refresh token and keeps the new pair")
+    @Test("A refresh spends the refresh token and stores the new pair")
     func refresh() async throws {
         let fixture = try Fixture(.answer(status: 200, body: Samples.sessionJSON(2)), credentials: try Samples.credentials(1))
         _ = try await fixture.client.refresh()
@@ -56,7 +56,7 @@ import Testing
         #expect(try await fixture.store.load() == Samples.credentials(2))
     }
 
-    @Test("A refresh that the network swallows signs nobody out")
+    @Test("A refresh lost in the network signs no user out")
     func refreshLost() async throws {
         let step = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
         let fixture = try Fixture(step, credentials: try Samples.credentials(1))
@@ -67,7 +67,7 @@ import Testing
         #expect(try await fixture.store.load() == Samples.credentials(1))
     }
 
-    @Test("Signing out forgets the session here and ends it on the server")
+    @Test("A sign-out removes the session locally and ends it on the server")
     func signOut() async throws {
         let fixture = try Fixture(.answer(status: 204), credentials: try Samples.credentials(1))
         try await fixture.client.signOut()
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Signing out forgets the session even if the server fails or can't be reached",
+        "A sign-out removes the session even if the server fails or is unreachable",
         arguments: [
             ScriptedTransport.Step.answer(status: 500, body: Samples.errorJSON(.serverInternalError)),
             .failure(TransportError(.noInternet, message: "x", wasSent: false)),
@@ -89,7 +89,7 @@ import Testing
         #expect(await fixture.store.load() == nil)
     }
 
-    @Test("Asking who one is carries the access token")
+    @Test("The request for the signed-in account sends the access token")
     func me() async throws {
         let fixture = try Fixture(.answer(status: 200, body: "{\(Samples.userJSON)}"), credentials: try Samples.credentials(3))
         let user = try await fixture.client.me()
@@ -98,7 +98,7 @@ import Testing
         #expect(fixture.transport.sent.first?.request.headerFields[.authorization] == "Bearer at3")
     }
 
-    @Test("Without a session, what needs one is refused without being sent")
+    @Test("Without a session, refuses calls that need one without sending them")
     func signedOut() async throws {
         let fixture = try Fixture()
         let calls: [(context: String, call: () async throws -> Void)] = [
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "A success that is no session is a decoding error, and keeps nothing",
+        "A success without a session is a decoding error and stores nothing",
         arguments: ["{}", "", "<html>", #"{"user":{}}"#]
     )
     func notASession(body: String) async throws {

@@ -14,7 +14,7 @@ struct SubmissionTests {
         TransportError(.connectionLost, message: "reset by peer", wasSent: true)
     )
 
-    /// A client that retries at once.
+    /// Returns a client that retries at once.
     private func client(_ steps: [ScriptedTransport.Step]) throws -> (client: AccountClient, transport: ScriptedTransport) {
         let transport = ScriptedTransport(steps)
         let api = APIClient(
@@ -27,7 +27,7 @@ struct SubmissionTests {
     }
 
     @Test(
-        "Every account mutation carries an idempotency key per submit, kept over its retries",
+        "Every account mutation sends one idempotency key per submission, also on retries",
         arguments: ["register", "login", "logout", "request-password-reset", "confirm-password-reset"]
     )
     func everyMutation(name: String) async throws {
@@ -66,7 +66,7 @@ struct SubmissionTests {
     }
 
     @Test(
-        "A submission may have taken effect once a request was sent and no response to it arrived",
+        "A submission may have taken effect after a request without a response",
         arguments: [
             ([lost], true), ([.failure(TransportError(.timeout, message: "x", wasSent: true))], true),
             ([.failure(TransportError(.unreachable, message: "x", wasSent: false))], false),
@@ -82,7 +82,7 @@ struct SubmissionTests {
         ] as [([ScriptedTransport.Step], Bool)]
     )
     func mayHaveTakenEffect(steps: [ScriptedTransport.Step], expected: Bool) async throws {
-        // The last step comes as often as there are retries.
+        // The last step is repeated for each retry.
         let last = try #require(steps.last)
         let (client, _) = try client(steps + Array(repeating: last, count: 4))
         let submission = Submission()
@@ -94,7 +94,7 @@ struct SubmissionTests {
         #expect(submission.mayHaveTakenEffect == expected)
     }
 
-    @Test("A key that doesn't fit a quoted string is a programmer's error", arguments: ["", "a\"b", "a\\b", "a b", "ñ"])
+    @Test("A key that does not fit a quoted string fails a precondition", arguments: ["", "a\"b", "a\\b", "a b", "ñ"])
     func impossibleKey(key: String) async {
         await #expect(processExitsWith: .failure) { [key] in
             _ = Submission(idempotencyKey: key)
@@ -132,7 +132,7 @@ struct LostRegistrationTests {
         #expect(try await fixture.store.load() == Samples.credentials(1))
     }
 
-    @Test("Register with a lost response shows AUTH_EMAIL_EXISTS if the password is another one")
+    @Test("Register with a lost response shows AUTH_EMAIL_EXISTS for a different password")
     func otherPassword() async throws {
         let wrong = ScriptedTransport.Step.answer(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
         let fixture = try Fixture(Self.lost, Self.exists, wrong)
@@ -143,7 +143,7 @@ struct LostRegistrationTests {
         #expect(await fixture.store.load() == nil)
     }
 
-    @Test("A sign-in that fails for another reason is thrown, and the next try signs in")
+    @Test("Throws another failure of the sign-in, and the next try signs in")
     func signInFails() async throws {
         let fixture = try Fixture(Self.lost, Self.exists, .answer(status: 503), Self.exists, Self.session)
         let submission = Submission()
@@ -153,7 +153,7 @@ struct LostRegistrationTests {
         #expect(try await fixture.store.load() == Samples.credentials(1))
     }
 
-    @Test("Without a lost response AUTH_EMAIL_EXISTS does not sign in", arguments: [nil, 503, 429])
+    @Test("Without a lost response, AUTH_EMAIL_EXISTS does not sign in", arguments: [nil, 503, 429])
     func nothingLost(status: Int?) async throws {
         let first = status.map { [ScriptedTransport.Step.answer(status: $0)] } ?? []
         let fixture = try Fixture(first + [Self.exists])
@@ -164,7 +164,7 @@ struct LostRegistrationTests {
         #expect(await fixture.store.load() == nil)
     }
 
-    @Test("A response that was lost for another submission does not sign in")
+    @Test("A response lost for another submission does not sign in")
     func otherSubmission() async throws {
         let fixture = try Fixture(Self.lost, Self.exists)
         _ = await failure { _ = try await register(fixture, Submission()) }

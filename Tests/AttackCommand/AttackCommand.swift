@@ -2,14 +2,14 @@ public import ArgumentParser
 public import Attacks
 import Foundation
 
-/// Attacks a server that it starts, and says what innocent users experienced.
+/// Attacks a server that it starts, and reports the effect on legitimate users.
 @main struct AttackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scripts/attack",
-        abstract: "Attack an account server of its own, and count what innocent users experience.",
+        abstract: "Attack a temporary account server, and measure the effect on legitimate users.",
         discussion: """
-            The server is a release build with fresh data in a temporary folder; nothing else is touched.
-            It has the first half of the processors to itself, the attack the other half; a small attack shares all of them.
+            The server is a release build with new data in a temporary folder. Other data is not changed.
+            The server uses the first half of the processors and the attack the other half. A small attack shares all of them.
             The exit code is 1 if a requirement is not met. Attacks:
             \(Attacks.all.map { "  \($0.name): \($0.abstract)" }.joined(separator: "\n"))
             """
@@ -18,10 +18,10 @@ import Foundation
     @Argument(help: "The attacks to run; all if none is named.")
     var names: [String] = []
 
-    @Option(help: "How large: small, full or tenfold.")
+    @Option(help: "The size: small, full or tenfold.")
     var size = AttackSize.full
 
-    @Option(help: "The path of holdfast.")
+    @Option(help: "The path of the holdfast binary.")
     var binary: String
 
     func validate() throws {
@@ -31,7 +31,7 @@ import Foundation
     }
 
     func run() async throws {
-        // The first that is done: the threads that come later share it.
+        // Must be first, because threads that start later inherit the share.
         if size != .small { ProcessorShare.attack.use() }
         var isMet = true
         for type in Attacks.all where names.isEmpty || names.contains(type.name) {

@@ -1,24 +1,24 @@
-/// An attack on a running account server, and what its innocent users experience meanwhile.
+/// An attack on a running account server, and its effect on legitimate users.
 ///
 /// The same program runs in two sizes: small in `make test`, where a test checks the requirements of its report, and full by
 /// `scripts/attack NAME` against a release build.
 public protocol Attack: Sendable {
-    /// What the command calls it.
+    /// The name in the command.
     static var name: String { get }
 
     /// One sentence for the command's list.
     static var abstract: String { get }
 
-    /// The settings of the attacked server, besides those that each gets.
+    /// The settings of the attacked server, in addition to the common ones.
     var settings: [String: String] { get }
 
-    /// How many connections its calls share.
+    /// The number of connections that its calls share.
     var lanes: Int { get }
 
     /// Creates an attack of a size.
     init(size: AttackSize)
 
-    /// Attacks a server that has just started, and says how it went.
+    /// Attacks a server that has just started, and returns the report.
     func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport
 }
 
@@ -26,16 +26,16 @@ extension Attack {
     public var lanes: Int { 64 }
 }
 
-/// How large an attack is.
+/// The size of an attack.
 public enum AttackSize: String, CaseIterable, Sendable {
     /// Seconds long, for the tests.
     case small
-    /// As large as the attack that showed the defect.
+    /// The size at which the attack showed the defect.
     case full
-    /// Ten times as large as that.
+    /// Ten times the size that showed the defect.
     case tenfold
 
-    /// The value for this size.
+    /// Returns the value for this size.
     public func pick<Value>(small: Value, full: Value, tenfold: Value) -> Value {
         switch self {
         case .small: small
@@ -44,11 +44,11 @@ public enum AttackSize: String, CaseIterable, Sendable {
         }
     }
 
-    /// The value for this size; `full` for the largest too.
+    /// Returns the value for this size; `full` also for the largest one.
     public func pick<Value>(small: Value, full: Value) -> Value { pick(small: small, full: full, tenfold: full) }
 }
 
-/// Takes a line about how far an attack is.
+/// Receives a line about the progress of an attack.
 public typealias AttackProgress = @Sendable (String) -> Void
 
 /// All attacks, in the order in which the command lists them.
@@ -60,7 +60,8 @@ public enum Attacks {
     ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.
-    /// - Parameter hasOwnProcessors: Whether the server runs on its ``ProcessorShare`` alone. The caller's threads use the other one already.
+    /// - Parameter hasOwnProcessors: Whether the server runs only on its ``ProcessorShare``. The caller's threads already use the
+    /// other one.
     public static func run(
         _ attack: any Attack,
         binary: String,

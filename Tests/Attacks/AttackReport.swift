@@ -1,32 +1,32 @@
-/// What an attack showed.
+/// The result of an attack.
 public struct AttackReport: Sendable {
-    /// Something that must hold, and what was counted.
+    /// A condition that must be true, and the measurement.
     public struct Requirement: Sendable {
-        /// What must hold.
+        /// The condition.
         public let text: String
-        /// What was counted.
+        /// The measurement.
         public let counted: String
-        /// Whether it holds.
+        /// Whether the condition is true.
         public let isMet: Bool
     }
 
-    /// What must hold.
+    /// The conditions that must be true.
     public private(set) var requirements: [Requirement] = []
-    /// What else was counted or measured, in the order in which it is told.
+    /// Other measurements, in the order in which they are printed.
     public private(set) var facts: [(name: String, value: String)] = []
 
     /// Creates a report without requirements.
     public init() {}
 
-    /// Whether all requirements hold.
+    /// Whether all requirements are met.
     public var isMet: Bool { requirements.allSatisfy(\.isMet) }
 
-    /// Adds something that must hold.
+    /// Adds a requirement.
     public mutating func require(_ text: String, counted: String, _ isMet: Bool) {
         requirements.append(Requirement(text: text, counted: counted, isMet: isMet))
     }
 
-    /// Adds that at least so many percent of innocent calls succeed.
+    /// Requires that at least a percentage of legitimate calls succeeds.
     public mutating func require(_ text: String, served tally: Tally, percent: Int) {
         require(
             "\(text): at least \(percent) % served",
@@ -35,15 +35,15 @@ public struct AttackReport: Sendable {
         )
     }
 
-    /// Adds a fact that is no requirement.
+    /// Adds a measurement without a requirement.
     public mutating func note(_ name: String, _ value: some CustomStringConvertible) {
         facts.append((name, value.description))
     }
 }
 
-/// How many calls ended with which status.
+/// The number of calls by status.
 public struct Tally: Sendable, CustomStringConvertible {
-    /// The calls by status; 0 stands for those without a response.
+    /// The calls by status; 0 counts those without a response.
     public private(set) var statuses: [Int: Int] = [:]
 
     /// Creates an empty tally.
@@ -52,12 +52,12 @@ public struct Tally: Sendable, CustomStringConvertible {
     /// Counts a call.
     public mutating func add(_ status: Int) { statuses[status, default: 0] += 1 }
 
-    /// All calls.
+    /// The number of all calls.
     public var total: Int { statuses.values.reduce(0, +) }
-    /// Those that succeeded.
+    /// The number of successful calls.
     public var served: Int { statuses.filter { (200..<300).contains($0.key) }.values.reduce(0, +) }
 
-    /// The number of calls with a status.
+    /// Returns the number of calls with a status.
     public subscript(status: Int) -> Int { statuses[status, default: 0] }
 
     public var description: String {

@@ -7,16 +7,16 @@ import NIOHTTP1
 import PasswordHashes
 import Synchronization
 
-/// A `holdfast serve` of its own, with a fresh data folder and mails in its mailbox folder, for the time of an attack.
+/// A separate `holdfast serve` with a new data folder, whose emails go to its mailbox folder, for the duration of an attack.
 ///
-/// It trusts the loopback network as its proxy: a call says whom it comes from (``call(_:_:body:from:headers:timeout:)``).
+/// It trusts the loopback network as its proxy: a call sets its client address (``call(_:_:body:from:headers:timeout:)``).
 public final class AttackedServer: Sendable {
     /// A server that did not start, or a command that failed.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// What came back from a call.
+    /// The response to a call.
     public struct Response: Sendable {
         /// 0 if there was no response in time.
         public let status: Int
@@ -26,7 +26,7 @@ public final class AttackedServer: Sendable {
         public let body: [UInt8]
     }
 
-    /// The password of ``people(_:)``.
+    /// The password of the accounts of ``people(_:)``.
     public static let password = "correct horse battery"
 
     /// The folder that holds the data.
@@ -47,12 +47,13 @@ public final class AttackedServer: Sendable {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Runs a server for the time of a closure.
+    /// Runs a server for the duration of a closure.
     /// - Parameters:
     ///   - binary: The path of `holdfast`.
-    ///   - settings: Its environment besides the usual: development, the mailbox folder, the loopback network as trusted proxy.
-    ///   - lanes: How many connections calls share.
-    ///   - hasOwnProcessors: Whether it runs on its ``ProcessorShare`` alone.
+    ///   - settings: Its environment in addition to the common one: development, the mailbox folder, the loopback network as
+    ///     trusted proxy.
+    ///   - lanes: The number of connections that calls share.
+    ///   - hasOwnProcessors: Whether it runs only on its ``ProcessorShare``.
     public static func serving<Result>(
         binary: String,
         settings: [String: String] = [:],
@@ -82,7 +83,7 @@ public final class AttackedServer: Sendable {
         return try result.get()
     }
 
-    /// Where it listens.
+    /// The URL that the server listens at.
     public var url: URL {
         get throws {
             guard let url = running.withLock({ $0?.url }) else { throw Failure(description: "the server does not run") }
@@ -100,13 +101,13 @@ public final class AttackedServer: Sendable {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// Starts it, on a free port.
+    /// Starts the server on a free port.
     public func start() async throws {
         let process = process(["serve", "--create", "--port", "0"])
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // A child inherits the mask of the thread that starts it, and those of tasks block nearly all signals.
+        // A child inherits the signal mask of the thread that starts it, and the threads of tasks block nearly all signals.
         let line: String? = try await Self.onThread { [hasOwnProcessors] in
             var none = sigset_t()
             sigemptyset(&none)
@@ -119,13 +120,13 @@ public final class AttackedServer: Sendable {
             }
             return String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init)
         }
-        // The rest is read too: a full pipe would hold the server up.
+        // The rest of the output is read, too, because a full pipe would block the server.
         Thread { while !output.fileHandleForReading.availableData.isEmpty {} }.start()
         guard let url = line.flatMap(URL.init(string:)) else { throw Failure(description: "the server did not start") }
         running.withLock { $0 = (process, url) }
     }
 
-    /// Ends it by a signal, and waits for its end.
+    /// Ends the server with a signal, and waits until it has ended.
     public func stop(_ signal: Int32 = SIGTERM) async {
         guard
             let process = running.withLock({ running in
@@ -137,14 +138,14 @@ public final class AttackedServer: Sendable {
         _ = try? await Self.onThread { process.waitUntilExit() }
     }
 
-    /// Stops and starts it.
+    /// Stops the server and starts it again.
     public func restart() async throws {
         await stop()
         try await start()
     }
 
     /// Runs another command on the same data, such as `users list`.
-    /// - Returns: What it printed.
+    /// - Returns: The command's output.
     @discardableResult
     public func run(_ arguments: [String]) async throws -> String {
         let process = process(arguments)
@@ -177,9 +178,9 @@ public final class AttackedServer: Sendable {
     /// Makes a call.
     /// - Parameters:
     ///   - body: JSON; no body if `nil`.
-    ///   - client: The address that it seems to come from.
-    ///   - fields: More header fields.
-    ///   - timeout: A call that takes longer has status 0.
+    ///   - client: The client address of the call.
+    ///   - fields: Additional header fields.
+    ///   - timeout: The time after which the call ends with status 0.
     public func call(
         _ method: String = "POST",
         _ path: String,
@@ -212,8 +213,8 @@ public final class AttackedServer: Sendable {
         }
     }
 
-    /// Makes many calls, at most so many at once.
-    /// - Parameter call: Makes the call of a number and returns its status.
+    /// Makes many calls, with a bounded number of concurrent ones.
+    /// - Parameter call: Makes the call with a number and returns its status.
     public func tally(
         _ count: Int,
         atOnce lanes: Int = 32,
@@ -241,7 +242,7 @@ public final class AttackedServer: Sendable {
         return try await call("POST", AccountPath.login, body: body, from: client, fields: fields)
     }
 
-    /// Signs in, and returns when told while the server is busy.
+    /// Signs in, and retries after the returned delay while the server is busy.
     func patientSignIn(_ email: String, from client: String) async throws -> Response {
         var response = try await signIn(email, from: client)
         for _ in 0..<20 where response.status == 503 {
@@ -252,7 +253,7 @@ public final class AttackedServer: Sendable {
         return response
     }
 
-    /// How many sign-ins per second are served to callers who send the next one as soon as one is served.
+    /// Returns the sign-ins per second for callers who send the next one as soon as one has succeeded.
     func signInsPerSecond(_ people: [String], seconds: Double) async throws -> Double {
         let begin = ContinuousClock.now
         let served = Guarded(0)
@@ -293,17 +294,18 @@ public final class AttackedServer: Sendable {
     }
 }
 
-/// Addresses of clients that an attack makes up.
+/// Client addresses for attacks.
 public enum ClientAddresses {
-    /// An address in a /64 network of its own, below a /48 of its own per 65,536: the documentation network 2001:db8::/32.
+    /// Returns an address in a separate /64 network, with a separate /48 for each 65,536 of them: the documentation network
+    /// 2001:db8::/32.
     public static func network64(_ number: Int) -> String {
         "2001:db8:\(String(number >> 16 & 0xFFFF, radix: 16)):\(String(number & 0xFFFF, radix: 16))::1"
     }
 
-    /// An address in a /48 network of its own.
+    /// Returns an address in a separate /48 network.
     public static func network48(_ number: Int) -> String { "2001:db8:\(String(number & 0xFFFF, radix: 16))::1" }
 
-    /// An IPv4 address in a /24 network of its own, from the block for measurements, 198.18.0.0/15, and then from 10.0.0.0/8.
+    /// Returns an IPv4 address in a separate /24 network, of the block for measurements, 198.18.0.0/15, and then of 10.0.0.0/8.
     public static func network24(_ number: Int) -> String {
         number < 512 ? "198.\(18 + number / 256).\(number % 256).7" : "10.\((number - 512) / 256 % 256).\((number - 512) % 256).7"
     }

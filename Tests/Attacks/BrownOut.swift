@@ -8,14 +8,15 @@ import HoldfastAsyncHTTPClient
 import ResilientHTTP
 import Synchronization
 
-/// The server has a fifth of its processor time for half a minute, and 200 apps go on to sign in.
+/// The server has a fifth of its processor time for half a minute, while 200 apps continue to sign in.
 ///
-/// The apps use `AccountKit` with all defaults. Together they sign in at four fifths of the rate that the server hashes when it is well.
+/// The apps use `AccountKit` with all defaults. Together they sign in at four fifths of the rate at which the healthy server
+/// hashes.
 struct BrownOut: Attack {
     static let name = "brown-out"
-    static let abstract = "Takes four fifths of its processor time from the server for half a minute, while 200 apps sign in."
+    static let abstract = "Take four fifths of its processor time from the server for half a minute, while 200 apps sign in."
 
-    /// Counts, and refuses nothing: the apps share one machine.
+    /// Limits count and refuse nothing, because all apps run on one machine.
     var settings: [String: String] { ["RATE_LIMIT_MODE": "shadow"] }
     var lanes: Int { 512 }
 
@@ -55,7 +56,7 @@ struct BrownOut: Attack {
         var report = AttackReport()
         switch size {
         case .small:
-            // A fifth of the time is little on a busy machine: counts alone.
+            // A fifth of the time is little on a busy machine, so that only the count is checked.
             report.require("the server serves in the brown-out", counted: "\(served)", served > 0)
             let last = calls.filter { $0.begin >= recovery + 3 }
             report.require(
@@ -135,7 +136,7 @@ struct BrownOut: Attack {
     }
 }
 
-/// Gives each app an address of its own.
+/// Gives each app a different address.
 private struct Origin: ClientMiddleware {
     let client: String
 
@@ -151,7 +152,7 @@ private struct Origin: ClientMiddleware {
     }
 }
 
-/// Stops a server for 40 ms of each 50.
+/// Stops a server for 40 ms of every 50 ms.
 private final class Throttle: Sendable {
     private let server: AttackedServer
     private let isOn = Mutex(false)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Connections that a client keeps open, with responses that are read only when asked for.
+/// Connections that a client keeps open, and whose responses are read only on request.
 ///
 /// Not thread-safe: each test or attack uses its own, from one task.
 public final class HeldConnections {
@@ -14,7 +14,7 @@ public final class HeldConnections {
     /// - Parameter url: A server on the loopback.
     public init(to url: URL) {
         port = UInt16(url.port ?? 80)
-        // Some attacks have more connections than a process usually may.
+        // Some attacks have more connections than the usual limit of a process.
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
             limit.rlim_cur = limit.rlim_max
@@ -24,13 +24,13 @@ public final class HeldConnections {
 
     deinit { for socket in sockets { close(socket) } }
 
-    /// How many are held, whether the server has closed them or not.
+    /// The number of connections, also those that the server has closed.
     public var count: Int { sockets.count }
 
     /// Opens connections and sends a request over each.
     /// - Parameters:
-    ///   - address: The loopback address to come from.
-    ///   - receiveBuffer: How many bytes the kernel takes ahead of a reader; its own choice if `nil`.
+    ///   - address: The loopback address of the client.
+    ///   - receiveBuffer: The size of the kernel's receive buffer in bytes; the kernel's default if `nil`.
     /// - Throws: If a connection can't be opened within two seconds.
     public func open(
         _ count: Int,
@@ -55,20 +55,20 @@ public final class HeldConnections {
         }
     }
 
-    /// Sends bytes over each connection that takes them without delay.
+    /// Sends bytes over each connection that accepts them without blocking.
     public func send(_ text: String) {
         for socket in sockets { _ = send(text, over: socket) }
     }
 
-    /// How many have received something so far; reads all that has come.
+    /// Returns the number of connections that have received something so far, and reads all available bytes.
     public func answered() -> Int {
         read()
         return received.count
     }
 
     /// Reads from each connection.
-    /// - Parameter limit: The most bytes to read from each.
-    /// - Returns: How many bytes came.
+    /// - Parameter limit: The maximum of bytes to read from each.
+    /// - Returns: The number of bytes.
     @discardableResult
     public func read(atMost limit: Int = .max) -> Int {
         var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -84,7 +84,7 @@ public final class HeldConnections {
         return total
     }
 
-    /// How many the server has closed: behind what is still to be read, if there is anything.
+    /// Returns the number of connections that the server has closed, also if there are unread bytes before the end.
     public func closedByServer() -> Int {
         sockets.count { socket in
             var entry = pollfd(fd: socket, events: Int16(Self.remoteEnd), revents: 0)

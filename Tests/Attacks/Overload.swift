@@ -3,14 +3,14 @@ import Foundation
 import PasswordHashes
 import Synchronization
 
-/// Ten times as many sign-ins as can be hashed, from 16 networks with raised limits.
+/// Ten times as many sign-ins as the server can hash, from 16 networks with raised limits.
 ///
-/// Sessions are refreshed, resets confirmed and health checked as if nothing happened, and each other network gets its share of the hashes.
+/// Refreshes, reset confirms and health checks succeed as usual, and each other network gets its share of the hashes.
 struct Overload: Attack {
     static let name = "overload"
-    static let abstract = "Sends ten times as many sign-ins as can be hashed, from 16 networks with raised limits."
+    static let abstract = "Send ten times as many sign-ins as can be hashed, from 16 networks with raised limits."
 
-    /// Counts, and refuses nothing: what is attacked here is the processor.
+    /// Limits count and refuse nothing, because this attack targets the processor.
     var settings: [String: String] { ["RATE_LIMIT_MODE": "shadow"] }
     var lanes: Int { 4_096 }
 
@@ -28,7 +28,7 @@ struct Overload: Attack {
         return size == .small ? try await count(stage) : try await measure(stage, progress)
     }
 
-    /// The small form: one burst, and counts alone.
+    /// Runs the small size: one burst, with counts only.
     private func count(_ stage: Stage) async throws -> AttackReport {
         let attempts = 20 * Self.networks
         async let burst = stage.server.tally(attempts, atOnce: attempts) { try await stage.attempt($0) }
@@ -52,9 +52,9 @@ struct Overload: Attack {
         return report
     }
 
-    /// The full form: rates and times.
+    /// Runs the full size: rates and times.
     private func measure(_ stage: Stage, _ progress: AttackProgress) async throws -> AttackReport {
-        // Before and after: other users of a machine's memory make it faster and slower.
+        // Measured before and after: other users of a machine's memory make it faster and slower.
         let first = try await Self.hashBound(seconds: 4)
         progress("\(Int(first)) hashes per second")
         let alone = try await stage.signInsPerSecond(seconds: 8)
@@ -95,7 +95,7 @@ struct Overload: Attack {
         return report
     }
 
-    /// How many hashes per second the processors of the server compute, by themselves.
+    /// Returns the hashes per second that the server's processors compute without other work.
     static func hashBound(seconds: Double) async throws -> Double {
         let argon2 = Argon2id()
         let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -119,7 +119,7 @@ struct Overload: Attack {
     }
 }
 
-/// The accounts, sessions and links that calls are made with.
+/// The accounts, sessions and links of the calls.
 private final class Stage: Sendable {
     let server: AttackedServer
     private let people: [String]
@@ -130,7 +130,7 @@ private final class Stage: Sendable {
     init(_ server: AttackedServer, people count: Int, links: Int) async throws {
         self.server = server
         people = try await server.people(count)
-        // A new password ends the sessions of its account.
+        // A new password ends the sessions of its account, so links have separate accounts.
         for person in try await server.people(links) {
             let body = #"{"email":"\#(person)"}"#
             _ = try await server.call(
@@ -151,15 +151,15 @@ private final class Stage: Sendable {
 
     var sessionCount: Int { sessions.count }
 
-    /// How many sign-ins are served while nothing else is done.
+    /// Returns the sign-ins per second without other load.
     func signInsPerSecond(seconds: Double) async throws -> Double {
         try await server.signInsPerSecond(people, seconds: seconds)
     }
 
-    /// Whether every refusal named a delay in its bounds.
+    /// Whether every refusal contained a delay within the bounds.
     var hasHonestDelays: Bool { badDelays.withLock { $0 == 0 } }
 
-    /// A sign-in with a wrong password from one of the attacking networks.
+    /// Attempts a sign-in with a wrong password from one of the attacking networks.
     func attempt(_ number: Int) async throws -> Int {
         let client = ClientAddresses.network48(number % 16)
         let response = try await server.signIn(people[number % people.count], password: "not the password", from: client)
@@ -167,7 +167,7 @@ private final class Stage: Sendable {
         return response.status
     }
 
-    /// Signs in from a network that nobody else uses, and returns when told.
+    /// Signs in from an unused network, and retries after the returned delay.
     func patientSignIn(_ number: Int) async throws -> Int {
         try await server.patientSignIn(people[number], from: ClientAddresses.network48(7_000 + number)).status
     }
@@ -225,7 +225,7 @@ private final class Stage: Sendable {
     }
 }
 
-/// A value that many tasks change.
+/// A value that concurrent tasks change.
 final class Guarded<Value: Sendable>: Sendable {
     private let value: Mutex<Value>
 
@@ -235,7 +235,7 @@ final class Guarded<Value: Sendable>: Sendable {
     func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result { value.withLock { body(&$0) } }
 }
 
-/// Attempts at a rate, and calls of innocent users at theirs.
+/// Attempts at one rate, and calls of legitimate users at another.
 private struct Load {
     enum Kind: String, CaseIterable, CustomStringConvertible {
         case refresh, confirm, health
@@ -296,7 +296,7 @@ private struct Load {
                             try await Task.sleep(until: begin + .seconds(Double(number) / attemptsPerSecond), clock: .continuous)
                             attempts.addTask {
                                 let status = try await stage.attempt(number)
-                                // Those that end afterwards are no part of the rate.
+                                // Calls that end afterwards do not count for the rate.
                                 let isWithin = ContinuousClock.now - begin < .seconds(seconds)
                                 if isWithin { outcome.withLock { $0.attempts.add(status) } }
                             }
@@ -309,7 +309,7 @@ private struct Load {
         return outcome.current
     }
 
-    /// Makes calls one after the other, each at its time if the one before has ended.
+    /// Makes calls one after another, each at its time if the previous one has ended.
     private func every(
         _ interval: Double,
         from begin: ContinuousClock.Instant,

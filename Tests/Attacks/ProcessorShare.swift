@@ -1,11 +1,15 @@
 import Foundation
 
-/// The processors that an attacked server has to itself, so that the attack does not take from it what attackers would bring along: the first half of
+/// A half of this process's processors: the first for an attacked server, the second for the attack. Without this, the attack
+/// would use processors that
+/// real attackers would bring with them.
 /// those of this process. The attack has the other half.
 public enum ProcessorShare: Sendable {
     case server, attack
 
-    /// Lets the calling thread, and the threads and processes that it starts, use this share alone. Does nothing on a machine with one processor, and where
+    /// Restricts the calling thread, and the threads and processes that it starts, to this share. Does nothing on a machine with
+    /// one processor, and where
+    /// the system has no such function.
     /// the system has no such function.
     public func use() {
         let all = Self.all
@@ -20,17 +24,17 @@ public enum ProcessorShare: Sendable {
     private typealias Mask = [UInt8]
     private typealias Function = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
 
-    /// Of 1,024 processors, as many as the C library's own type has.
+    /// 1,024 bits, like the C library's own type.
     private static let maskSize = 128
 
-    /// Those of this process when it started.
+    /// The processors of this process at its start.
     private static let all: [Int] = {
         var mask = Mask(repeating: 0, count: maskSize)
         guard let get = function("sched_getaffinity"), get(0, mask.count, &mask) == 0 else { return [] }
         return (0..<8 * mask.count).filter { mask[$0 / 8] & 1 << ($0 % 8) != 0 }
     }()
 
-    /// The C library declares these functions only to programs in C that ask for them.
+    /// The C library declares these functions only for C programs that define a feature macro.
     private static func function(_ name: String) -> Function? {
         dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
     }

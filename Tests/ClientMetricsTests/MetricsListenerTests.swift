@@ -11,7 +11,7 @@ import Timekeeping
 
 @Suite struct MetricsListenerTests {
     private let metrics = TestMetrics()
-    /// However busy the machine is, nothing times out.
+    /// A clock that does not advance, so that nothing times out on a busy machine.
     private let standstill = ClientEnvironment(clock: MonotonicClock(ManualClock()))
 
     private func client(_ steps: [ScriptedTransport.Step], retries: Int = 0) throws -> APIClient {
@@ -32,7 +32,7 @@ import Timekeeping
         try metrics.expectCounter(label, dimensions).totalValue
     }
 
-    @Test("Calls, attempts and waits are counted and timed by the template of their route")
+    @Test("Counts and times calls, attempts and waits by the template of their route")
     func counts() async throws {
         let client = try client([.answer(status: 500), .answer(status: 200), .answer(status: 404)], retries: 1)
         _ = try await client.send(.get, "/api/lessons/17?q=secret")
@@ -50,7 +50,7 @@ import Timekeeping
         #expect(!shown.contains { $0.contains("17") || $0.contains("secret") })
     }
 
-    @Test("What the client holds back itself is counted by what held it")
+    @Test("Counts calls that the client refuses itself by the reason")
     func refusals() async throws {
         let client = try client([.answer(status: 503, headers: [.retryAfter: "50"])])
         for _ in 0..<3 { await #expect(throws: APIError.self) { try await client.send(.get, "/a") } }
@@ -58,7 +58,7 @@ import Timekeeping
         #expect(try count("http_client_attempts", [("endpoint", "GET /a"), ("status", "5xx")]) == 1)
     }
 
-    @Test("A refresh is counted, and whether it was shared")
+    @Test("Counts a refresh, and whether it was shared")
     func refreshes() async throws {
         let store = MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))
         let session = Session(store: store, environment: standstill) { _ in
@@ -70,7 +70,7 @@ import Timekeeping
         #expect(try count("http_client_refreshes", [("endpoint", "GET /a"), ("shared", "false")]) == 1)
     }
 
-    @Test("Trap: paths without end and codes without end are a bounded number of series")
+    @Test("Trap: unlimited paths and codes create a bounded number of series")
     func bounded() async throws {
         let responses = (0..<500).map { number in
             ScriptedTransport.Step.answer(
@@ -88,7 +88,7 @@ import Timekeeping
         #expect(shown.contains("other"))
     }
 
-    /// A number in letters, which no template takes for an id.
+    /// Returns a number as letters, which no template reads as an id.
     private func word(_ number: Int) -> String {
         String("\(number)".unicodeScalars.map { Character(UnicodeScalar($0.value + 49) ?? "x") })
     }

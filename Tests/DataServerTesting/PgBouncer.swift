@@ -4,7 +4,7 @@ import Foundation
 package struct PgBouncer: Sendable {
     package let port: Int
 
-    /// Starts it. It ends with this process.
+    /// Starts PgBouncer, which ends with this process.
     package static func start(for server: PostgresServer) async throws -> PgBouncer {
         let port = try freePort()
         let folder = try PostgresProcesses.folder.get().appending(path: "b\(port)")
@@ -32,7 +32,7 @@ package struct PgBouncer: Sendable {
     }
 }
 
-/// Whether connections to a port of the loopback are accepted.
+/// Returns whether a port of the loopback accepts connections.
 package func isListening(_ port: Int) -> Bool {
     #if canImport(Darwin)
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Runs the programs of PostgreSQL, as a user that it accepts.
+/// Runs the programs of PostgreSQL, as a user that PostgreSQL accepts.
 enum PostgresProcesses {
-    /// The folder of everything that this process starts. A watchdog removes it after the process has ended, however it ends.
+    /// The folder of all servers that this process starts. A watchdog removes it after the process has ended, also after a crash.
     static let folder: Result<URL, any Error> = Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "hp\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -12,7 +12,7 @@ enum PostgresProcesses {
         return folder
     }
 
-    /// Where the programs are.
+    /// Returns the path of a program.
     static func program(_ name: String) throws -> String {
         if name.hasPrefix("/") { return name }
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
@@ -30,7 +30,7 @@ enum PostgresProcesses {
         getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
     }
 
-    /// Gives a folder to the user that runs PostgreSQL.
+    /// Makes the user that runs PostgreSQL the owner of a folder.
     static func give(_ folder: URL) throws {
         guard getuid() == 0 else { return }
         guard let entry = getpwnam("postgres"), chown(folder.path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
@@ -38,7 +38,7 @@ enum PostgresProcesses {
         }
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and waits until it ends.
     /// - Returns: The output.
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) async throws -> String {
@@ -82,11 +82,11 @@ enum PostgresProcesses {
     /// The writing ends of the pipes that watchdogs read. The system closes them when this process ends.
     private static let lifelines = Mutex<[Int32]>([])
 
-    /// Starts a shell that goes on to read its standard input until this process has ended.
+    /// Starts a shell that reads its standard input until this process has ended, then runs a script.
     private static func watch(_ script: String, _ name: String, _ arguments: [String] = []) throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw TestFailure("pipe failed with \(errno)") }
-        // Else other children would hold the pipe open.
+        // Otherwise other children would keep the pipe open.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         lifelines.withLock { $0.append(ends[1]) }
         let process = Process()
@@ -98,7 +98,7 @@ enum PostgresProcesses {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         let failure = Mutex<(any Error)?>(nil)
-        // A new thread, without blocked signals, which the child would inherit.
+        // A new thread without blocked signals, because the child inherits the signal mask.
         let started = DispatchSemaphore(value: 0)
         let start = Starting(process: process)
         Thread {
@@ -110,7 +110,7 @@ enum PostgresProcesses {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// A process that one thread starts while the other one waits.
+    /// A process that one thread starts while another one waits for it.
     private struct Starting: @unchecked Sendable {
         let process: Process
     }
@@ -121,14 +121,14 @@ enum PostgresProcesses {
         pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
-    /// The children of a process.
+    /// Returns the ids of a process's children.
     static func children(of process: Int32) async throws -> [Int32] {
         let text = (try? await run("/usr/bin/pgrep", ["-P", "\(process)"])) ?? ""
         return text.split(separator: "\n").compactMap { Int32($0) }
     }
 }
 
-/// Waits for a condition.
+/// Waits until a condition is true.
 /// - Throws: ``TestFailure`` after 30 seconds.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now.advanced(by: .seconds(30))

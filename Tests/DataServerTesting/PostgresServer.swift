@@ -1,13 +1,14 @@
 package import Foundation
 import Synchronization
 
-/// A PostgreSQL for tests: in a temporary folder, on a free port of the loopback. It ends with the process that started it.
+/// A PostgreSQL server for tests: in a temporary folder, on a free port of the loopback. It ends with the process that started
+/// it.
 ///
 /// The user is `app`, who needs no password.
 package final class PostgresServer: Sendable {
-    /// Where it listens.
+    /// The port that the server listens on.
     package let port: Int
-    /// Its data, log and socket.
+    /// The folder with its data, log and socket.
     package let folder: URL
     private let process = Mutex<Int32?>(nil)
     private static let count = Mutex(0)
@@ -18,12 +19,12 @@ package final class PostgresServer: Sendable {
 
     // MARK: - Starting
 
-    /// The server that the tests of this process share; each test creates a database. It is never stopped.
+    /// The server that all tests of this process share. Each test creates its own database. The server is never stopped.
     package static func shared() async throws -> PostgresServer { try await sharedServer.value }
 
     private static let sharedServer = Task { try await start() }
 
-    /// The folder that all servers are copied from: `initdb` takes seconds.
+    /// The template folder that each server copies, because `initdb` takes seconds.
     private static let template = Task {
         let folder = try PostgresProcesses.folder.get().appending(path: "t")
         try await PostgresProcesses.run(
@@ -71,9 +72,9 @@ package final class PostgresServer: Sendable {
         try handle.write(contentsOf: Data(("\n" + lines.joined(separator: "\n") + "\n").utf8))
     }
 
-    /// Starts it again after ``stop(_:)``. Returns when it accepts connections.
+    /// Starts the server again after ``stop(_:)``. Returns when it accepts connections.
     package func start() async throws {
-        // Left by a server that was killed.
+        // A killed server leaves this file behind.
         try? FileManager.default.removeItem(at: status)
         try PostgresProcesses.serve(
             [PostgresProcesses.program("postgres"), "-D", data.path],
@@ -123,8 +124,9 @@ package final class PostgresServer: Sendable {
 
     // MARK: - Failing
 
-    /// Ends the server: `SIGTERM` waits for clients, `SIGINT` ends their connections, `SIGQUIT` also skips the checkpoint, `SIGKILL` is a crash
-    /// of the whole machine. Returns when it is gone.
+    /// Ends the server and waits until it is gone: `SIGTERM` waits for clients, `SIGINT` ends their connections, `SIGQUIT` also
+    /// skips the
+    /// checkpoint, `SIGKILL` is a crash of the whole machine.
     package func stop(_ signal: Int32 = SIGINT) async throws {
         guard let id = process.withLock({ $0 }) else { return }
         let children = signal == SIGKILL ? try await PostgresProcesses.children(of: id) : []
@@ -134,20 +136,21 @@ package final class PostgresServer: Sendable {
         process.withLock { $0 = nil }
     }
 
-    /// Stops it in order and starts it again, on the same port.
+    /// Stops the server in order and starts it again on the same port.
     package func restart() async throws {
         try await stop()
         try await start()
     }
 
-    /// Stops the server and all its children with `SIGSTOP`: connections stay open, the system accepts new ones, and nothing responds.
+    /// Stops the server and all its children with `SIGSTOP`: connections stay open, the system accepts new ones, and no process
+    /// responds.
     package func lock() async throws {
         guard let id = process.withLock({ $0 }) else { return }
         kill(id, SIGSTOP)
         for child in try await PostgresProcesses.children(of: id) { kill(child, SIGSTOP) }
     }
 
-    /// Lets a frozen server go on.
+    /// Continues a server that ``lock()`` has stopped.
     package func thaw() async throws {
         guard let id = process.withLock({ $0 }) else { return }
         for child in try await PostgresProcesses.children(of: id) { kill(child, SIGCONT) }
@@ -165,13 +168,13 @@ package final class PostgresServer: Sendable {
                 + ["-d", "host=127.0.0.1 port=\(port) user=app application_name=s1"]
         )
         try standby.configure(["primary_conninfo = 'host=127.0.0.1 port=\(port) user=app application_name=s1'"])
-        // The file of pg_basebackup is read last, and has another name.
+        // PostgreSQL reads the file of pg_basebackup last; the standby's own file has another name.
         let generated = standby.data.appending(path: "postgresql.auto.conf")
         let kept = try String(contentsOf: generated, encoding: .utf8).split(separator: "\n")
             .filter { !$0.hasPrefix("primary_conninfo") }
         try Data((kept.joined(separator: "\n") + "\n").utf8).write(to: generated)
         try await standby.start()
-        // Only now: in the copy it would make the promoted server wait for another standby.
+        // Set only now, because the copy would make the promoted server wait for another standby.
         try await sql("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (s1)'")
         try await sql("SELECT pg_reload_conf()")
         try await waitUntil("the standby is synchronous") {
@@ -186,7 +189,7 @@ package final class PostgresServer: Sendable {
     }
 }
 
-/// A port of the loopback that is free now.
+/// Returns a port of the loopback that is free now.
 package func freePort() throws -> Int {
     #if canImport(Darwin)
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)

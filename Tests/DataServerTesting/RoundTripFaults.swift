@@ -1,10 +1,12 @@
 import Synchronization
 
-/// Faults of single round trips of PostgreSQL's protocol, at random.
+/// Injects random faults into single round trips of PostgreSQL's protocol.
 ///
-/// With a conflict, client and server stay in step: a refused statement does not reach the server; in place of a refused COMMIT the server gets
-/// ROLLBACK, and in place of another refused statement of a transaction nothing, since the client must send ROLLBACK itself. It is a violation
-/// if the client sends something else. The filter reads one round trip at a time, which is how the driver uses a connection.
+/// With a conflict, client and server stay in step. A refused statement does not reach the server. In place of a refused COMMIT
+/// the server gets
+/// ROLLBACK. In place of another refused statement of a transaction it gets nothing, since the client must send ROLLBACK itself.
+/// It is a violation
+/// if the client sends another statement. The filter reads one round trip at a time, which is how the driver uses a connection.
 package final class RoundTripFaults: Sendable {
     package enum Fault: Sendable {
         /// 40001 in place of the result, as a distributed PostgreSQL reports it.
@@ -26,18 +28,18 @@ package final class RoundTripFaults: Sendable {
 
     /// - Parameters:
     ///   - fault: The fault.
-    ///   - share: The part of the round trips that fail, from 0 to 1.
+    ///   - share: The fraction of the round trips that fail, from 0 to 1.
     package init(_ fault: Fault, share: Double) {
         (self.fault, self.share) = (fault, share)
     }
 
-    /// Lets round trips fail from now on. Before, the tables are made in long transactions, of which too few would succeed.
+    /// Starts to inject faults. Before that, the tables are created in long transactions, of which too few would succeed.
     package func begin() { state.withLock { $0.hasBegun = true } }
 
-    /// How many round trips there were.
+    /// The number of round trips.
     package var roundTrips: Int { state.withLock { $0.roundTrips } }
 
-    /// How many of them failed.
+    /// The number of failed round trips.
     package var count: Int { state.withLock { $0.faults } }
 
     /// The statements that clients sent in a transaction that had failed.
@@ -46,7 +48,7 @@ package final class RoundTripFaults: Sendable {
     /// The filter of one connection.
     package func filter() -> any ProxyFilter { RoundTripFilter(self) }
 
-    /// Whether the next round trip fails.
+    /// Decides whether the next round trip fails.
     fileprivate func fails() -> Bool {
         state.withLock { state in
             guard state.hasBegun else { return false }
@@ -65,7 +67,7 @@ private final class RoundTripFilter: ProxyFilter {
     fileprivate struct State {
         var fromClient = MessageBuffer(hasStarted: false)
         var fromServer = MessageBuffer(hasStarted: true)
-        /// The messages of a round trip that is not complete yet.
+        /// The messages of an incomplete round trip.
         var segment: [UInt8] = []
         /// The statements of the round trip.
         var texts: [String] = []
@@ -74,7 +76,7 @@ private final class RoundTripFilter: ProxyFilter {
         var status: UInt8?
         /// Whether the client must roll back.
         var isRefused = false
-        /// Whether the server's reply is swallowed, and the client gets the refusal in its place.
+        /// Whether the filter discards the server's reply and sends the refusal to the client instead.
         var isReplacing = false
     }
 
@@ -92,7 +94,7 @@ private final class RoundTripFilter: ProxyFilter {
             while let message = state.fromClient.next() {
                 state.note(message)
                 state.segment += message.bytes
-                // Round trips end with Sync; what has no type belongs to the start of the connection.
+                // Round trips end with Sync. A message without a type belongs to the start of the connection.
                 guard message.type == UInt8(ascii: "S") else {
                     if message.type == nil || state.status == nil || message.type == UInt8(ascii: "X") {
                         all.toServer += state.takeSegment().bytes
@@ -153,7 +155,7 @@ private final class RoundTripFilter: ProxyFilter {
 }
 
 extension RoundTripFilter.State {
-    /// Notes the statement that a message prepares or uses.
+    /// Stores the statement that a message prepares or uses.
     mutating func note(_ message: Message) {
         let fields = message.bytes.dropFirst(5).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -185,14 +187,14 @@ private struct Message {
 
     static func query(_ text: String) -> [UInt8] { make("Q", Array(text.utf8) + [0]) }
 
-    /// An error 40001 and the end of the round trip.
+    /// Returns an error 40001 and the end of the round trip.
     static func refusal(status: UInt8) -> [UInt8] {
         let fields = ["SERROR", "VERROR", "C40001", "Mrestart transaction: refused by a test"]
         return make("E", fields.flatMap { Array($0.utf8) + [0] } + [0]) + make("Z", [status])
     }
 }
 
-/// Bytes that become messages.
+/// Splits bytes into messages.
 private struct MessageBuffer {
     /// Whether messages have types.
     var hasStarted: Bool
@@ -204,7 +206,7 @@ private struct MessageBuffer {
 
     mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
 
-    /// The next complete message.
+    /// Removes and returns the next complete message.
     mutating func next() -> Message? {
         let head = hasStarted ? 1 : 0
         guard bytes.count >= head + 4 else { return nil }
@@ -212,7 +214,7 @@ private struct MessageBuffer {
         guard bytes.count >= length else { return nil }
         let message = Message(type: hasStarted ? bytes[0] : nil, bytes: Array(bytes[..<length]))
         bytes.removeFirst(length)
-        // The version 3.0; requests for TLS come before it.
+        // The protocol version 3.0. Requests for TLS precede it.
         if !hasStarted, message.bytes.dropFirst(4).prefix(2).elementsEqual([0, 3]) { hasStarted = true }
         return message
     }

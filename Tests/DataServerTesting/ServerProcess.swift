@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// A server that a test runs in a process of its own. It ends with the test's process, also if that is killed.
+/// A server that a test runs in a separate process. It ends with the test's process, also if that is killed.
 package final class ServerProcess: Sendable {
     /// The process id.
     package let id: Int32
@@ -14,10 +14,10 @@ package final class ServerProcess: Sendable {
 
     /// Starts a program.
     /// - Parameters:
-    ///   - program: The program, which is looked up in `PATH`.
+    ///   - program: The program to find in `PATH`.
     ///   - arguments: Its arguments.
-    ///   - environment: Its environment, and `PATH`; that of this process if `nil`.
-    ///   - log: The file that gets its output.
+    ///   - environment: Its environment in addition to `PATH`; `nil` for that of this process.
+    ///   - log: The file for its output.
     package static func start(
         _ program: String,
         _ arguments: [String],
@@ -41,32 +41,33 @@ package final class ServerProcess: Sendable {
         }
     }
 
-    /// Where a program of this package is: the build puts it beside the tests.
+    /// Returns the path of a program of this package, which the build puts beside the tests.
     package static func path(ofBuilt name: String) -> String? {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let candidates = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
         return candidates.map { $0.appending(path: name).path }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Whether it runs.
+    /// Whether the process runs.
     package var isRunning: Bool { process.withLock(\.isRunning) }
 
-    /// Sends a signal.
+    /// Sends a signal to the process.
     package func signal(_ signal: Int32) {
         process.withLock { process in
             if process.isRunning { kill(id, signal) }
         }
     }
 
-    /// Kills it and waits until it is gone.
+    /// Kills the process and waits until it is gone.
     package func stop() {
         signal(SIGKILL)
         process.withLock { $0.waitUntilExit() }
     }
 }
 
-/// A thread that starts processes and never ends: the system kills a process with the thread that started it, not with the process
-/// of that thread.
+/// A thread that starts processes and never ends: the system kills such a process when the thread that started it ends, not when
+/// the
+/// process of that thread ends.
 private final class Spawner: Sendable {
     static let shared = Spawner()
     private let work = Mutex<[@Sendable () -> Void]>([])

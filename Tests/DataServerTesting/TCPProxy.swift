@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Changes what a proxy carries over one connection.
+/// A filter that changes the bytes of one proxied connection.
 package protocol ProxyFilter: Sendable {
-    /// Returns what the server and the client get for bytes of the client.
+    /// Returns the bytes for the server and the client after the client has sent some.
     func fromClient(_ bytes: ArraySlice<UInt8>) -> ProxyOutput
-    /// Returns what the client gets for bytes of the server.
+    /// Returns the bytes for the client after the server has sent some.
     func fromServer(_ bytes: ArraySlice<UInt8>) -> [UInt8]
 }
 
@@ -13,7 +13,7 @@ package protocol ProxyFilter: Sendable {
 package struct ProxyOutput: Sendable {
     package var toServer: [UInt8] = []
     package var toClient: [UInt8] = []
-    /// Whether the connection is cut then.
+    /// Whether the proxy cuts the connection afterwards.
     package var isEnd = false
 }
 
@@ -28,7 +28,7 @@ package final class TCPProxy: Sendable {
         var isStalled = false
         var isRefusing = false
         var isStopped = false
-        /// After so many bytes in a direction, the connection that carries them is cut.
+        /// The connection that transfers the byte at this position in a direction is cut.
         var cut: (direction: Direction, bytes: Int)?
         var cuts = 0
         /// The sockets of each connection.
@@ -36,7 +36,7 @@ package final class TCPProxy: Sendable {
         var accepted = 0
     }
 
-    /// Where clients connect.
+    /// The port for clients.
     package let port: Int
     private let listener: Int32
     private let state: Mutex<State>
@@ -45,7 +45,7 @@ package final class TCPProxy: Sendable {
     /// Starts a proxy.
     /// - Parameters:
     ///   - target: The server's port.
-    ///   - makeFilter: Makes the filter of each connection; everything is carried as it is if `nil`.
+    ///   - makeFilter: Creates the filter of each connection. If `nil`, the proxy does not change any bytes.
     package init(to target: Int, makeFilter: (@Sendable () -> any ProxyFilter)? = nil) throws {
         self.makeFilter = makeFilter
         state = Mutex(State(target: target))
@@ -62,18 +62,18 @@ package final class TCPProxy: Sendable {
 
     // MARK: - Commands
 
-    /// Cuts the connection that carries a byte: the one after so many further bytes in a direction, counted over all connections.
+    /// Cuts the connection that transfers the byte at a position, counted over all connections in a direction.
     package func cut(after bytes: Int, _ direction: Direction) {
         state.withLock { $0.cut = (direction, bytes) }
     }
 
-    /// How many connections were cut.
+    /// The number of connections that were cut.
     package var cuts: Int { state.withLock { $0.cuts } }
 
-    /// How many connections clients have made.
+    /// The number of connections that clients have opened.
     package var accepted: Int { state.withLock { $0.accepted } }
 
-    /// How many connections are open.
+    /// The number of open connections.
     package var open: Int { state.withLock { $0.connections.count } }
 
     /// Cuts all connections.
@@ -83,18 +83,18 @@ package final class TCPProxy: Sendable {
         }
     }
 
-    /// Carries nothing until ``resume()``; connections stay open.
+    /// Transfers no bytes until ``resume()``; connections stay open.
     package func stall() { state.withLock { $0.isStalled = true } }
 
     package func resume() { state.withLock { $0.isStalled = false } }
 
-    /// Whether new connections are closed at once.
+    /// Sets whether new connections are closed at once.
     package func refuse(_ isRefusing: Bool) { state.withLock { $0.isRefusing = isRefusing } }
 
     /// Connects new clients to another server.
     package func target(_ port: Int) { state.withLock { $0.target = port } }
 
-    /// Ends the proxy and its connections.
+    /// Stops the proxy and closes its connections.
     package func stop() {
         cutAll()
         let wasStopped = state.withLock { state in
@@ -102,7 +102,7 @@ package final class TCPProxy: Sendable {
             return state.isStopped
         }
         guard !wasStopped else { return }
-        // Wakes the thread in accept, which closes the socket.
+        // Wakes the thread in `accept`, which closes the socket.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
@@ -136,7 +136,7 @@ package final class TCPProxy: Sendable {
         }
     }
 
-    /// Closes both sockets once neither thread uses them.
+    /// Closes both sockets when neither thread uses them any more.
     private final class Pair: Sendable {
         let client, server: Int32
         init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
@@ -173,7 +173,7 @@ package final class TCPProxy: Sendable {
         state.withLock { Self.cut(number, &$0) }
     }
 
-    /// - Returns: Whether the other side took it.
+    /// - Returns: Whether the other side accepted the bytes.
     private func pass(_ bytes: ArraySlice<UInt8>, _ direction: Direction, _ pair: Pair, _ filter: (any ProxyFilter)?) -> Bool {
         switch (direction, filter) {
         case (.toServer, nil): return Self.sendAll(bytes, to: pair.server)

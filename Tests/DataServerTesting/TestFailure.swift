@@ -1,4 +1,4 @@
-/// What a test can't go on without.
+/// A condition without which a test can't continue.
 package struct TestFailure: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A server of Redis for a test, on the loopback, which stores nothing on disk.
+/// A Redis server for a test, on the loopback, which stores nothing on disk.
 package final class ValkeyServer: Sendable {
     package let port: Int
     private let folder: URL
@@ -12,7 +12,7 @@ package final class ValkeyServer: Sendable {
         (self.port, self.folder, self.options) = (port, folder, options)
     }
 
-    /// Runs a server for the time of a closure.
+    /// Runs a server for the duration of a closure.
     /// - Parameter options: Further arguments, such as `--maxmemory 2mb`.
     package static func run<Result>(
         _ options: [String] = [],
@@ -27,7 +27,7 @@ package final class ValkeyServer: Sendable {
         return try await body(server)
     }
 
-    /// The server that the tests of this process share, each with keys of its own. It ends with the process.
+    /// The server that the tests of this process share, each with its own keys. It ends with the process.
     package static func shared() async throws -> ValkeyServer { try await sharedServer.value }
 
     private static let sharedServer = Task {
@@ -46,7 +46,7 @@ package final class ValkeyServer: Sendable {
 
     private var logFile: URL { folder.appending(path: "log") }
 
-    /// Starts it, on the same port as before, and returns when it replies.
+    /// Starts the server on the same port as before, and returns when it replies.
     package func start() async throws {
         let arguments = [
             "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", "", "--appendonly", "no",
@@ -65,7 +65,7 @@ package final class ValkeyServer: Sendable {
     /// Sends a signal, such as `SIGSTOP`.
     package func signal(_ signal: Int32) { process.withLock { $0 }?.signal(signal) }
 
-    /// Kills it and waits until it is gone.
+    /// Kills the server and waits until it is gone.
     package func kill() { process.withLock { $0 }?.stop() }
 
     /// Runs `redis-cli` with arguments and returns what it prints.

@@ -12,7 +12,7 @@ import StrictJSON
 import Testing
 import Timekeeping
 
-/// Runs the examples of "Getting started" of each library for apps; the catalogues `*.docc` show them.
+/// Runs the examples of "Getting started" of each library for apps, which the catalogs `*.docc` show.
 @Suite struct AppGuideTests {
     private let url = URL(string: "https://notes.example.com") ?? URL(filePath: "/")
 
@@ -71,7 +71,7 @@ import Timekeeping
         #expect(LabScenario.all().count > 10)
     }
 
-    @Test("ResilientHTTP: repeats an operation that fails for a passing reason")
+    @Test("ResilientHTTP: retries an operation after a transient failure")
     func resilientHTTP() async throws {
         let transport = ScriptedTransport([
             .answer(status: 503, headers: [.retryAfter: "0"]), .answer(status: 200, body: #"{"title":"Buy bread"}"#),

@@ -24,7 +24,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Runs the examples of "Getting started" of each library for servers; the catalogues `*.docc` show them.
+/// Runs the examples of "Getting started" of each library for servers, which the catalogs `*.docc` show.
 @Suite struct ServerGuideTests {
     @Test("AccountCore: reports why a password is refused")
     func accountCore() throws {
@@ -40,7 +40,7 @@ import Testing
         #expect(!weaknesses.isEmpty)
     }
 
-    @Test("AccountRoutes: adds the routes of health")
+    @Test("AccountRoutes: adds the health routes")
     func accountRoutes() {
         // snippet: start-account-routes
         let router = Router(context: BasicRequestContext.self)
@@ -175,7 +175,7 @@ import Testing
         // snippet: start-idempotency
         let key = try IdempotencyKey(#""order-17""#)
         print(key.text)
-        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 10_000, keysPerClient: 100))
+        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 64 << 20))
         print(store.count())
         // snippet end
         #expect(key == (try IdempotencyKey("order-17")))

@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 @Suite struct LabResponseTests {
-    @Test("What an answer writes into a query is read back as the same answer")
+    @Test("Reads back the same response that was encoded as a query")
     func roundTrip() throws {
         var response = LabResponse(.code(.rateLimitExceeded), retryAfter: .raw("1.5, 2"), times: 3, session: "a-1._Z")
         (response.form, response.language, response.status) = (.flat, .spanish, 418)
@@ -18,7 +18,7 @@ import Testing
         #expect(LabResponse().parameters.isEmpty)
     }
 
-    @Test("The path is percent-encoded")
+    @Test("Percent-encodes the path")
     func path() {
         var response = LabResponse(.code(.serverTimeout), retryAfter: .raw("a b&c=d#"))
         response.contentType = "text/html; charset=utf-8"
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "A value that can't be used is refused, and what would be right is said",
+        "Refuses an invalid value and names the valid ones",
         arguments: [
             ("code", "rate_limited", "catalogue"), ("code", "", "catalogue"), ("code", "NO_SUCH_CODE", "status"),
             ("then", "NO_SUCH_CODE", "status"), ("form", "xml", "standard"), ("lang", "e", "tag"), ("lang", "es;q=1", "tag"),
@@ -52,7 +52,7 @@ import Testing
         #expect(refusal.problems.first?.allowed.contains(hint) == true, "\(refusal)")
     }
 
-    @Test("Every problem is told at once")
+    @Test("Reports every problem at once")
     func allProblems() throws {
         let parameters = [("code", "x"), ("delay_ms", "x"), ("drop", "x"), ("nonsense", "x"), ("form", "flat"), ("seed", "x")]
         let refusal = try #require(throws: LabRefusal.self) { try LabResponse(parameters: parameters) }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "What contradicts itself is refused",
+        "Refuses contradictory parameters",
         arguments: [
             [("family", "stripe"), ("code", "ok")], [("family", "stripe"), ("form", "flat")],
             [("family", "stripe"), ("lang", "es")], [("times", "1"), ("flaky", "0.5")],
@@ -72,13 +72,13 @@ import Testing
         #expect(refusal.problems.map(\.parameter) == [parameters[1].0])
     }
 
-    @Test("A code that the catalogue does not have is answered with the status beside it")
+    @Test("Returns a code outside of the catalog with the status beside it")
     func unknownCode() throws {
         let response = try LabResponse(parameters: [("code", "NO_SUCH_CODE"), ("status", "403")])
         #expect(response.outcome == .code(ErrorCode("NO_SUCH_CODE")))
     }
 
-    @Test("Random parameters are read or refused, never more than 50 problems, and never a crash")
+    @Test("Reads or refuses random parameters with at most 50 problems, and never crashes")
     func garbage() {
         var generator = SplitMix64(seed: 1)
         let names = LabParameter.all.map(\.name) + ["", "x", "\u{0}"]

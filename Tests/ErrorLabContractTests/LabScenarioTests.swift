@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct LabScenarioTests {
-    @Test("Each scenario has a name of its own, and says what happens and what a good client does")
+    @Test("Each scenario has a unique name and describes server and client behavior")
     func described() {
         let all = LabScenario.all()
         #expect(Set(all.map(\.name)).count == all.count)
@@ -24,7 +24,7 @@ import Testing
         for family in LabFamily.all { #expect(names.contains("family-\(family.name)")) }
     }
 
-    @Test("A scenario's path asks for an answer that can be given")
+    @Test("A scenario's path requests a response that the lab can produce")
     func paths() throws {
         for scenario in LabScenario.all(root: "/lab") {
             let path = scenario.path(session: "s-1")
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("What a sequence promises is told call by call, the last for all that follow")
+    @Test("Describes a sequence call by call, the last entry for all later calls")
     func sequence() throws {
         let scenario = try #require(LabScenario.all().first { $0.name == "third-time-lucky" })
         #expect(scenario.expectation(ofCall: 3) == .success())
@@ -44,14 +44,14 @@ import Testing
         #expect(scenario.expectation(ofCall: 1) == scenario.expectation(ofCall: 2))
     }
 
-    @Test("The list survives JSON")
+    @Test("The list survives a JSON round trip")
     func codable() throws {
         let listing = LabListing(scenarios: LabScenario.all())
         let data = try JSONEncoder().encode(listing)
         #expect(try JSONDecoder().decode(LabListing.self, from: data) == listing)
     }
 
-    @Test("A difference from a promise is put in words")
+    @Test("Describes differences from the expected behavior in words")
     func differences() {
         let promise = LabExpectation.failure(
             LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...3, fields: ["email"])
@@ -76,7 +76,7 @@ import Testing
         #expect(LabExpectation.success().differences(from: reply).isEmpty)
     }
 
-    @Test("A server may tell that time is up where the client's own time ends in the same moment, and nowhere else")
+    @Test("Accepts a server's timeout in place of the client's only where both can occur")
     func serverTells() throws {
         var error = APIError(kind: .server, code: .serverTimeout)
         (error.status, error.requestID) = (504, "r")
@@ -94,7 +94,7 @@ import Testing
         #expect(accepting.allSatisfy { $0.expected.allSatisfy { !$0.differences(from: error).isEmpty } })
     }
 
-    @Test("No delay is promised to be read where none may be invented")
+    @Test("Expects no delay where none may be invented")
     func noDelay() {
         let promise = LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, namesRequest: false))
         var error = APIError(kind: .rateLimited, code: .rateLimitExceeded)

@@ -3,7 +3,7 @@ import ErrorLabContract
 import Testing
 
 @Suite struct LabSequenceTests {
-    @Test("The first calls fail, as many as were asked for", arguments: [0, 1, 5])
+    @Test("Fails the requested number of first calls", arguments: [0, 1, 5])
     func times(count: Int) {
         let response = LabResponse(.code(.serverTimeout), times: count)
         #expect((1...8).map { response.fails(call: $0) } == (1...8).map { $0 <= count })
@@ -14,7 +14,7 @@ import Testing
         #expect((1...100).allSatisfy { LabResponse(.code(.serverTimeout)).fails(call: $0) })
     }
 
-    @Test("A seed decides which calls fail, for ever")
+    @Test("A seed determines which calls fail, in every run")
     func seeded() {
         var response = LabResponse(.code(.serverTimeout))
         (response.flaky, response.seed) = (0.5, 7)
@@ -24,7 +24,7 @@ import Testing
         #expect((1...16).map { response.fails(call: $0) ? "x" : "." }.joined() != pattern)
     }
 
-    @Test("The share of calls that fail is the one that was asked for", arguments: [0, 0.1, 0.3, 0.5, 0.9, 1])
+    @Test("The share of failing calls is the requested one", arguments: [0, 0.1, 0.3, 0.5, 0.9, 1])
     func share(rate: Double) {
         var response = LabResponse(.code(.serverTimeout))
         response.flaky = rate

@@ -1,6 +1,6 @@
-"""A Django REST framework backend with SimpleJWT, as its documentation sets one up, for the tests of foreign errors.
+"""A Django REST framework backend with SimpleJWT, configured like in its documentation, for the tests of foreign errors.
 
-Usage: python django_server.py FOLDER. It keeps its database in FOLDER, listens on a free port of 127.0.0.1 and prints the port.
+Usage: python django_server.py FOLDER. It stores its database in FOLDER, listens on a free port of 127.0.0.1 and prints the port.
 """
 
 import logging
@@ -21,7 +21,7 @@ settings.configure(
     ALLOWED_HOSTS=["127.0.0.1"],
     ROOT_URLCONF=__name__,
     INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "rest_framework"],
-    # The first is what `startproject` gives; the second translates, as projects in several languages do.
+    # The first is the result of `startproject`. The second translates, like projects in several languages.
     MIDDLEWARE=["__main__.locale_for_translated_paths", "django.middleware.common.CommonMiddleware"],
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": folder / "db.sqlite3"}},
     PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
@@ -158,7 +158,7 @@ class Silent(WSGIRequestHandler):
 
 
 def token(lifetime):
-    """An access token of the one user."""
+    """Returns an access token of the only user."""
     made = AccessToken.for_user(User.objects.get())
     made.set_exp(lifetime=lifetime)
     return str(made)

@@ -1,4 +1,4 @@
-"""A FastAPI backend with slowapi, as their documentation sets one up, for the tests of foreign errors.
+"""A FastAPI backend with slowapi, configured like in their documentation, for the tests of foreign errors.
 
 Usage: python fastapi_server.py. It listens on a free port of 127.0.0.1 and prints the port.
 """
@@ -20,7 +20,7 @@ app.state.limiter = limiter
 app.add_exception_handler(RateLimitExceeded, _rate_limit_exceeded_handler)
 bearer = OAuth2PasswordBearer(tokenUrl="token")
 
-# The same with the headers of the limit, which slowapi leaves out by default.
+# The same with the headers of the limit, which slowapi omits by default.
 told = Limiter(key_func=get_remote_address, headers_enabled=True)
 
 

@@ -3,11 +3,12 @@ import HoldfastTesting
 import TestSupport
 import Testing
 
-/// A short round of every target of `scripts/fuzz`: the seeds, and random changes of them. `HOLDFAST_ROUNDS` sets the number of changes.
+/// A short round of every target of `scripts/fuzz`: the seeds, and random changes of them. `HOLDFAST_ROUNDS` sets the number of
+/// changes.
 @Suite(.timeLimit(.minutes(10))) struct FuzzTests {
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 600
 
-    @Test("No input breaks a reader of untrusted bytes, or violates a property", arguments: fuzzTargets.keys.sorted())
+    @Test("No input breaks a reader of untrusted bytes or violates a property", arguments: fuzzTargets.keys.sorted())
     func short(name: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-fuzz-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -29,7 +30,7 @@ import Testing
         #expect(finding == nil)
     }
 
-    @Test("The script has every target")
+    @Test("The script lists every target")
     func script() throws {
         let script = try String(contentsOf: Self.root.appending(path: "scripts/fuzz"), encoding: .utf8)
         #expect(script.contains("targets=(\(fuzzTargets.keys.sorted().joined(separator: " ")))"))
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    /// One to four changes: bytes flipped, replaced, removed, doubled or cut off, and pieces of another input inserted.
+    /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and pieces of another input
+    /// inserted.
     private static func mutate(_ bytes: inout [UInt8], with other: [UInt8], _ generator: inout SplitMix64) {
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
             let place = Int.random(in: 0..<bytes.count, using: &generator)

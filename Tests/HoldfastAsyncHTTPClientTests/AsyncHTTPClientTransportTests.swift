@@ -14,7 +14,7 @@ import Testing
     }
     // snippet end
 
-    @Test("A large answer waits on the wire for a reader who takes his time, and comes whole")
+    @Test("A large response waits for a slow reader and arrives complete")
     func backpressure() async throws {
         let size = 8 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
@@ -30,7 +30,7 @@ import Testing
         await server.close()
     }
 
-    @Test("An answer may be read when its transport is gone")
+    @Test("A response can be read after its transport is released")
     func outlives() async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n"
         let server = try LoopbackServer([.answer(head + String(repeating: "x", count: 1_000_000))])
@@ -39,7 +39,7 @@ import Testing
         await server.close()
     }
 
-    @Test("A client over it is told what a lost answer means: GET is repeated, a POST without a key is not")
+    @Test("A client over it retries a GET with a lost response, not a POST without a key")
     func outcomes() async throws {
         let fine = LoopbackServer.Step.answer("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
         let server = try LoopbackServer([.reset(""), fine, .reset("")])

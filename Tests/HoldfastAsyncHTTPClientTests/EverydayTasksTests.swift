@@ -10,12 +10,12 @@ import Testing
     }
 }
 
-/// `MEASURE_MEMORY=1 swift test --traits Server --filter StreamingMemoryTests`: nothing else may run in the process.
+/// `MEASURE_MEMORY=1 swift test --traits Server --filter StreamingMemoryTests`; no other test may run in the process.
 @Suite(
     "Memory in use while 200 MB are transferred over AsyncHTTPClient",
     .enabled(if: ProcessInfo.processInfo.environment["MEASURE_MEMORY"] != nil)
 ) struct StreamingMemoryTests {
-    @Test("Grows by 8 MB at most")
+    @Test("Grows by at most 8 MB")
     func flat() async throws {
         let growth = try #require(try await EverydayTasks.memoryGrowth(AsyncHTTPClientTransport()))
         print("upload: \(growth.upload / 1_024) KB, download: \(growth.download / 1_024) KB")

@@ -6,7 +6,7 @@ import ResilientHTTP
 import Testing
 
 @Suite("Pinning over AsyncHTTPClient", .timeLimit(.minutes(10))) struct PinningTests {
-    @Test("Trusts a pinned certificate that no authority has signed")
+    @Test("Trusts a pinned certificate without a trusted issuer")
     func pinned() async throws {
         let server = try await UntrustedServer()
         let pem = UntrustedServer.certificate

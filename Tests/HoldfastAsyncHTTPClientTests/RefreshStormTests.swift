@@ -2,15 +2,15 @@ import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import Testing
 
-/// Over real sockets, on a clock that runs four times as fast as the world.
+/// Uses real sockets, and a clock that runs four times as fast as real time.
 @Suite("A failing refresh endpoint over AsyncHTTPClient", .timeLimit(.minutes(10))) struct RefreshStormTests {
     @Test(
-        "Fails no call whose deadline allows it, and refreshes one at a time",
+        "Fails no call whose deadline allows a retry, and refreshes one at a time",
         arguments: RefreshStorm.Failure.allCases,
         [(1, 20), (3, 20), (2, 200)]
     )
     func recovers(failure: RefreshStorm.Failure, size: (failures: Int, calls: Int)) async throws {
-        // Two minutes for machines that are busy; the deadline of 30 s is tested in simulated time.
+        // Two minutes for busy machines. Another test covers the deadline of 30 s in simulated time.
         let report = try await RefreshStorm(failure, failures: size.failures, calls: size.calls)
             .run(over: AsyncHTTPClientTransport(), timeout: .seconds(120))
         #expect(report.errors.isEmpty, "\(report.errors.first.map { "\($0)" } ?? "")")

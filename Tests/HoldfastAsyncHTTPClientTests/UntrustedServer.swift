@@ -3,13 +3,13 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A TLS server on the loopback whose certificate nobody vouches for. It answers no request, and counts those that came.
+/// A TLS server on the loopback with an untrusted certificate. It counts requests and does not respond.
 final class UntrustedServer: Sendable {
     let port: Int
     private let channel: any Channel
     private let requests: Requests
 
-    /// How many connections a byte came on behind the handshake.
+    /// The number of connections with at least one byte after the handshake.
     var requestCount: Int { requests.count.withLock { $0 } }
 
     private final class Requests: Sendable {
@@ -56,7 +56,7 @@ final class UntrustedServer: Sendable {
         try await channel.close()
     }
 
-    /// Signed by itself, for 127.0.0.1, until 2126. The key guards nothing.
+    /// Self-signed for 127.0.0.1, until 2126. The key protects nothing.
     static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBkDCCATagAwIBAgIUZOLLxvB3uuKNXlH5jr5Ozvio+MQwCgYIKoZIzj0EAwIw

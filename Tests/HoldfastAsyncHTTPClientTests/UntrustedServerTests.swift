@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct UntrustedServerTests {
     @Test(
-        "A server whose certificate nobody vouches for gets no request, and is not tried again",
+        "An untrusted server certificate gets no request and no retry",
         arguments: [AsyncHTTPClientTransport(), URLSessionTransport()] as [any HTTPTransport]
     )
     func untrusted(transport: any HTTPTransport) async throws {

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
     private let clock = ManualClock()
 
-    @Test("The clock stands still until it is moved, and then has moved by exactly that")
+    @Test("The clock advances only when moved, by exactly that duration")
     func standsStill() {
         let start = clock.now
         #expect(clock.now == start)
@@ -17,7 +17,7 @@ import Testing
         #expect(clock.minimumResolution == .nanoseconds(1))
     }
 
-    @Test("A sleeper wakes at its deadline and not a nanosecond before")
+    @Test("A sleeper wakes at its deadline, not a nanosecond before")
     func deadline() async throws {
         let sleeper = Task { try await clock.sleep(until: ManualClock.Instant(offset: .seconds(5))) }
         await clock.waitForSleepers()
@@ -28,9 +28,9 @@ import Testing
         try await sleeper.value
     }
 
-    @Test("Sleepers whose deadline has come wake earliest first")
+    @Test("Sleepers past their deadlines wake in the order of their deadlines")
     func order() {
-        // Tasks that wake on several threads overtake one another, whatever the clock does.
+        // On several threads, tasks that wake can overtake each other, whatever the clock does.
         let executor = SteppedExecutor()
         let (clock, woken) = (clock, Woken())
         for seconds in [30, 10, 20] {
@@ -49,14 +49,14 @@ import Testing
         #expect(woken.seconds.withLock(\.self) == [10, 20, 30])
     }
 
-    @Test("A deadline that has come already returns at once", arguments: [Duration.zero, .seconds(-1), .seconds(10)])
+    @Test("A past deadline returns at once", arguments: [Duration.zero, .seconds(-1), .seconds(10)])
     func due(offset: Duration) async throws {
         clock.advance(by: .seconds(10))
         try await clock.sleep(until: ManualClock.Instant(offset: offset))
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("Cancelling wakes a sleeper at once, and it alone")
+    @Test("Canceling wakes only the canceled sleeper, at once")
     func cancellation() async throws {
         let other = Task { try await clock.sleep(for: .seconds(1)) }
         await clock.waitForSleepers()
@@ -69,7 +69,7 @@ import Testing
         try await other.value
     }
 
-    @Test("A task that is cancelled before it sleeps does not fall asleep")
+    @Test("A task canceled before it sleeps does not sleep")
     func cancelledBefore() async {
         let sleeper = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -79,7 +79,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("Waiting for sleepers ends when there are as many, and at once if there are already")
+    @Test("Waiting for sleepers ends as soon as there are enough")
     func waiting() async throws {
         await clock.waitForSleepers(0)
         let watcher = Task { await clock.waitForSleepers(3) }
@@ -96,7 +96,7 @@ import Testing
         await #expect(processExitsWith: .failure) { ManualClock().advance(by: .nanoseconds(-1)) }
     }
 
-    @Test("The clock tells the next instant at which somebody wakes")
+    @Test("Returns the next instant at which a sleeper wakes")
     func nextDeadline() async {
         let clock = ManualClock()
         #expect(clock.nextDeadline == nil)

@@ -8,7 +8,7 @@ import Testing
         HTTPRequest(method: .post, scheme: "https", authority: "api.example.org", path: path)
     }
 
-    @Test("The steps are taken in order, and the requests are kept")
+    @Test("Returns the steps in order and stores the requests")
     func order() async throws {
         let transport = ScriptedTransport([
             .answer(status: 201, headers: [.date: "now"], body: "one"), .answer(status: 204),
@@ -24,7 +24,7 @@ import Testing
         #expect(transport.sent.map(\.body) == [[1, 2], nil])
     }
 
-    @Test("A failure is thrown as it was written")
+    @Test("Throws a failure as written in the script")
     func failure() async {
         let transport = ScriptedTransport([.failure(TransportError(.noInternet, message: "off", wasSent: false))])
         let error = await #expect(throws: TransportError.self) {
@@ -35,7 +35,7 @@ import Testing
         #expect(transport.sent.count == 1)
     }
 
-    @Test("A script without a step left fails, and says that nothing was sent")
+    @Test("A script without remaining steps fails and reports that nothing was sent")
     func exhausted() async {
         let transport = ScriptedTransport([])
         let error = await #expect(throws: TransportError.self) {

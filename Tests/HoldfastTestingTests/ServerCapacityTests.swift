@@ -2,7 +2,7 @@ import HoldfastTesting
 import Testing
 
 @Suite struct ServerCapacityTests {
-    @Test("Requests are served one after the other at the rate, as long as the queue is short")
+    @Test("Serves requests one at a time at the rate while the queue is short")
     func served() {
         var server = ServerCapacity(rate: 10)
         #expect(server.take(at: .zero) == .served(after: .milliseconds(100)))
@@ -10,12 +10,12 @@ import Testing
         #expect(server.take(at: .milliseconds(200)) == .served(after: .milliseconds(100)), "idle again")
     }
 
-    @Test("What would wait too long is refused, and refusals alone make it fall silent, until it has worked them off")
+    @Test("Refuses requests that wait too long; refusals alone silence it until worked off")
     func overload() {
         var server = ServerCapacity(rate: 10)
         let responses = (0..<100).map { _ in server.take(at: .zero) }
         #expect(responses.prefix(3).allSatisfy { if case .served = $0 { true } else { false } })
-        // From 3 to 10 requests' worth at 0.15 each.
+        // The load grows from 3 to 10 requests, by 0.15 per refusal.
         #expect(responses.count { $0 == .refused } == 47)
         #expect(responses.last == .ignored)
         guard case .served = server.take(at: .seconds(1)) else {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("At a fifth of the rate the queue takes five times as long")
+    @Test("At a fifth of the rate a full queue takes five times as long")
     func slower() {
         var server = ServerCapacity(rate: 10)
         server.change(rate: 2, at: .zero)

@@ -47,7 +47,7 @@ import Testing
         #expect(notes?.isEmpty == true)
     }
 
-    @Test("A block that throws other errors as well converts them")
+    @Test("A block that throws other errors converts them")
     func mixed() async throws {
         let accounts = AccountClient(api: try client([missing]))
         var shown: [ErrorPresentation] = []
@@ -64,7 +64,7 @@ import Testing
         #expect(shown.count == 2)
     }
 
-    @Test("A closure names the type of the error")
+    @Test("A closure declares the type of the error")
     @MainActor
     func closure() async throws {
         let api = try client([missing])
@@ -82,7 +82,7 @@ import Testing
         #expect(codes == [.notFound])
     }
 
-    @Test("A function passes the typed error on")
+    @Test("A function rethrows the typed error")
     func rethrown() async throws {
         let api = try client([missing])
         // snippet: catch-rethrow
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("A result holds the typed error")
+    @Test("A result contains the typed error")
     func result() async throws {
         let api = try client([missing])
         // snippet: catch-result

@@ -5,7 +5,7 @@ import Testing
 
 /// Runs the example of `docs/localization.md`.
 @Suite struct LocalizationPageTests {
-    @Test("An app adds a language, and can list the texts that it lacks")
+    @Test("An app adds a language and can list the texts that it lacks")
     func language() throws {
         let url = try #require(URL(string: "https://api.example.com"))
         // snippet: language-of-an-app

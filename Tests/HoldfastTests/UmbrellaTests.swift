@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-/// Everything here but the test's own tools comes through `import Holdfast`.
+/// Everything in this file but the test's own tools is available through `import Holdfast`.
 @Suite struct UmbrellaTests {
     struct Note: Codable, Equatable, Sendable {
         var title: String
@@ -24,7 +24,7 @@ import Testing
         await server.close()
     }
 
-    @Test("One import has the types of all the app's libraries, and of HTTPTypes where they are parameters")
+    @Test("One import has all client types, and those of HTTPTypes in their parameters")
     func types() async throws {
         let transport = ScriptedTransport([
             .answer(status: 200, headers: [.eTag: "\"1\""], body: "{}"),

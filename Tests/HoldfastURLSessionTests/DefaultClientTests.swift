@@ -12,12 +12,12 @@ import Testing
         try #require(URL(string: server.origin + path))
     }
 
-    /// Hundreds of tests share the machine.
+    /// Sets long timeouts, because hundreds of tests share the machine.
     private func patient(_ api: inout APIClient) {
         (api.timeout, api.attemptTimeout) = (.seconds(600), .seconds(600))
     }
 
-    @Test("A client that is told its address alone repeats, waits and gives up as the pipeline does")
+    @Test("A client created with only a base URL retries, waits and gives up by default")
     func retries() async throws {
         try await withServer(answer("502 X"), answer("200 OK", body: "{}")) { server in
             let environment = ClientEnvironment(chance: { 0 })
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("With the quotas of the apps in the field, of forty calls to one endpoint within a minute at most thirty leave")
+    @Test("With existing apps' quotas at most 30 of 40 calls to an endpoint leave a minute")
     func throttles() async throws {
         let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: responses)
@@ -48,7 +48,7 @@ import Testing
                 refusals.append(error)
             }
         }
-        // On a machine that is so busy the minute passes meanwhile.
+        // On a very busy machine the minute may pass meanwhile.
         if begin.duration(to: .now) < .seconds(60) {
             #expect(server.received.count <= 30 && refusals.count >= 10)
         }
@@ -57,7 +57,7 @@ import Testing
         await server.close()
     }
 
-    @Test("Own quotas are relative to the base; by default there are none")
+    @Test("Custom quotas are relative to the base URL; by default there are none")
     func quotas() async throws {
         let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: responses)
@@ -74,7 +74,7 @@ import Testing
         await server.close()
     }
 
-    @Test("Policies, a session and a language are one argument each")
+    @Test("Policies, a session and a language take one argument each")
     func example() async throws {
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
             Credentials(accessToken: "u", refreshToken: nil)

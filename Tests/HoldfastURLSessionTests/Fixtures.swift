@@ -1,7 +1,7 @@
 import HoldfastTesting
 import HoldfastURLSession
 
-/// Runs a body against a scripted server, and closes the server whatever happens.
+/// Runs a closure with a scripted server, and always closes the server afterwards.
 func withServer<Value>(
     _ steps: LoopbackServer.Step...,
     body: (LoopbackServer) async throws -> Value
@@ -17,18 +17,18 @@ func withServer<Value>(
     }
 }
 
-/// A whole answer with the length of its body.
+/// Returns a complete response with the length of its body.
 func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
     .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
 }
 
-/// The head of an answer.
+/// Returns the head of a response.
 func head(_ status: String, _ lines: [String]) -> String {
     (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
 }
 
 extension URLSessionTransport {
-    /// Whether `URLSession` can pause one side of an exchange: not on Linux, where the transport stores the bytes in a file.
+    /// Whether `URLSession` can pause one side of an exchange. On Linux it can't, and the transport stores the bytes in a file.
     static var canPause: Bool {
         #if canImport(FoundationNetworking)
             false

@@ -14,7 +14,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-        @Test("A reader that pauses does not stop other sessions, and gets the whole body from a file")
+        @Test("A paused reader blocks no other session and gets the whole body from a file")
         func slowReader() async throws {
             let size = 48 * 1_024 * 1_024
             let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
@@ -39,7 +39,7 @@ import Testing
             }
         }
 
-        @Test("A body that is not produced in time, or whose call is canceled, is not sent")
+        @Test("A late body or the body of a canceled call is not sent")
         func stalledBody() async throws {
             let stalled = RequestBody(
                 .stream(length: nil) { write in
@@ -66,7 +66,7 @@ import Testing
         }
     #endif
 
-    @Test("A redirect is the answer if redirects are not followed")
+    @Test("Returns a redirect as the response if redirects are not followed")
     func unfollowed() async throws {
         try await withServer(answer("302 X", ["Location: /b"]), answer("200 OK")) { server in
             let transport = URLSessionTransport(followsRedirects: false)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("The transport is made in a word")
+    @Test("A static member creates the transport")
     func factory() async throws {
         func make(_ transport: some HTTPTransport) -> any HTTPTransport { transport }
         try await withServer(answer("204 X")) { server in

@@ -5,7 +5,7 @@ import RateLimiting
 import ValkeyDriver
 import ValkeyStores
 
-/// One of several processes that share limits: makes random decisions, then prints its admissions.
+/// One of several processes that share limits: it makes random decisions, then prints its admissions.
 ///
 /// Arguments: the URL of Redis, a namespace, the number of processes, the number of decisions, a seed, and the seconds by
 /// which the clock of the process is ahead.
@@ -58,7 +58,7 @@ import ValkeyStores
         for admission in log { print(admission.line) }
     }
 
-    /// Decides in bursts, with pauses that are longer than a window now and then.
+    /// Decides in bursts. Some pauses between them are longer than a window.
     private static func decide(
         _ count: Int,
         by store: ValkeyRateLimitStore<ShiftedClock>,
@@ -89,7 +89,7 @@ import ValkeyStores
         return admissions
     }
 
-    /// Waits until all processes are ready, so that their bursts meet.
+    /// Waits until all processes are ready, so that their bursts overlap.
     private static func waitForAll(_ count: Int, _ client: ValkeyClient) async throws {
         _ = try await client.send(ValkeyCommand("INCR", "ready"), within: patience)
         while true {

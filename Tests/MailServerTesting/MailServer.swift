@@ -1,16 +1,16 @@
 package import Foundation
 import Synchronization
 
-/// A mail server for a test: aiosmtpd in a process of its own, on the loopback; `scripts/python-tools mail-tools` installs it.
+/// A mail server for a test: aiosmtpd in a separate process, on the loopback. `scripts/python-tools mail-tools` installs it.
 ///
 /// The recipient's local part chooses a fault: see `smtp_server.py`.
 package final class MailServer: Sendable {
-    /// What the test can't go on without.
+    /// A failure after which the test can't continue.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// A mail that the server took.
+    /// An email that the server accepted.
     package struct Received: Decodable, Sendable {
         package let sender: String
         package let recipients: [String]
@@ -19,7 +19,7 @@ package final class MailServer: Sendable {
         package let peer: [Peer]
         package let tls: Bool
         package let login: String?
-        /// The message as it came.
+        /// The message as received.
         package var message = Data()
         /// The name of its file.
         package var file = ""
@@ -44,9 +44,9 @@ package final class MailServer: Sendable {
     private let boundPort = Mutex(0)
     private let heldSocket = Mutex<Int32?>(nil)
 
-    /// Where it listens.
+    /// The port that the server listens on.
     package var port: Int { boundPort.withLock { $0 } }
-    /// The file of the authority that its certificate comes from.
+    /// The file of the authority that issued its certificate.
     package var authorities: String { folder.appending(path: "ca.pem").path }
 
     private init(folder: URL, options: [String]) {
@@ -54,8 +54,8 @@ package final class MailServer: Sendable {
         self.options = options
     }
 
-    /// Runs a server for the time of a closure.
-    /// - Parameter options: As `smtp_server.py` takes them.
+    /// Runs a server for the duration of a closure.
+    /// - Parameter options: Options of `smtp_server.py`.
     package static func run<Result>(_ options: [String] = [], _ body: (MailServer) async throws -> Result) async throws -> Result
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-smtp-\(UUID().uuidString)")
@@ -69,7 +69,7 @@ package final class MailServer: Sendable {
         return try await body(server)
     }
 
-    /// Starts it, on the port that it had before if there was one.
+    /// Starts the server, on the same port as before if there was one.
     package func start() async throws {
         let process = Process()
         process.executableURL = try Self.python()
@@ -79,7 +79,7 @@ package final class MailServer: Sendable {
         process.standardInput = FileHandle.nullDevice
         let output = Pipe()
         process.standardOutput = output
-        // Tests break off handshakes on purpose; the traces of that would hide what failed.
+        // Tests break off handshakes on purpose. The tracebacks of those would hide the actual errors.
         let errors = folder.appending(path: "errors")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data().write(to: errors)
@@ -93,7 +93,7 @@ package final class MailServer: Sendable {
         self.process.withLock { $0 = process }
     }
 
-    /// Ends it at once and waits until it is gone; connections break, and new ones are refused.
+    /// Ends the server at once and waits until it is gone. Connections break, and new ones are refused.
     package func stop() async {
         guard let process = process.withLock({ $0 }) else { return }
         kill()
@@ -106,7 +106,8 @@ package final class MailServer: Sendable {
         holdPort()
     }
 
-    /// Keeps the port, on which nobody listens now, from other tests. The next start listens there all the same: both reuse the address.
+    /// Reserves the port without listening, so that no other test gets it. The next start can still listen, because both reuse
+    /// the address.
     private func holdPort() {
         freePort()
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -138,8 +139,8 @@ package final class MailServer: Sendable {
         }
     }
 
-    /// The mails that it has taken, in order.
-    /// - Parameter known: The files that are left out. A listing may lack an email although it has a later one.
+    /// Returns the emails that the server has accepted, in order.
+    /// - Parameter known: The files to skip. A listing may lack an email although it contains a later one.
     package func received(besides known: Set<String> = []) throws -> [Received] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".eml") && !$0.hasPrefix(".") && !known.contains($0) }
@@ -153,12 +154,12 @@ package final class MailServer: Sendable {
             }
     }
 
-    /// The commands that it was given, as its log names them.
+    /// Returns the commands that the server has received, as in its log.
     package func commands() throws -> [String] {
         try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    /// Lets mails to `held@` be taken.
+    /// Lets the server accept emails to `held@`.
     package func release() throws {
         try Data().write(to: folder.appending(path: "release"))
     }
@@ -175,7 +176,7 @@ package final class MailServer: Sendable {
         return python
     }
 
-    /// Starts a process with no signal blocked, on a thread of its own, and reads the first line that it prints.
+    /// Starts a process with no signal blocked, on a separate thread, and reads the first line of its output.
     private static func firstLine(of process: Process, _ output: Pipe) async throws -> String {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
             Thread {

@@ -2,10 +2,10 @@
 
     smtp_server.py FOLDER [--port N] [--tls | --starttls] [--auth USER:PASSWORD]
 
-Prints the port when it listens. Mails that it takes become FOLDER/NUMBER.eml, with the envelope in FOLDER/NUMBER.json; FOLDER/log has
-a line for each command. FOLDER/ca.pem is what its certificate comes from. The recipient's local part chooses a fault: busy, gone,
-closing, unproven, full and spam are refused; hang never answers RCPT, stuck never the end of DATA, held not before there is a file
-FOLDER/release, stalled stops reading within it; cut and lost hang up within DATA, lost after the mail was kept.
+Prints the port when it listens. Accepted emails are stored as FOLDER/NUMBER.eml, with the envelope in FOLDER/NUMBER.json. FOLDER/log
+has a line for each command. FOLDER/ca.pem is the authority of its certificate. The recipient's local part chooses a fault: busy, gone,
+closing, unproven, full and spam are refused. hang gets no response to RCPT, stuck none to the end of DATA, and held none to it before the
+file FOLDER/release exists. stalled stops reading within DATA. cut and lost close the connection within DATA, lost after storing the email.
 """
 import argparse
 import asyncio
@@ -81,7 +81,7 @@ class Faults:
 
 
 class Server(SMTP):
-    """aiosmtpd that logs commands, and hangs up within DATA when told to."""
+    """aiosmtpd that logs commands, and closes the connection within DATA for some recipients."""
 
     def __init__(self, *arguments, log, **options):
         super().__init__(*arguments, **options)
@@ -100,7 +100,7 @@ class Server(SMTP):
         if self.envelope.rcpt_tos and self.envelope.rcpt_tos[0].startswith("stalled"):
             await self.push("354 go on")
             self.log.write("stalled\n")
-            # Less than was sent: what follows is never read.
+            # Less than was sent: the rest is never read.
             await asyncio.sleep(3600)
         await super().smtp_DATA(argument)
 

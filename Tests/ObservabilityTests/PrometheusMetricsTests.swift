@@ -5,7 +5,7 @@ import Testing
 @testable import Observability
 
 @Suite struct PrometheusMetricsTests {
-    @Test("Counters, gauges and histograms are written in a stable order, with help and type")
+    @Test("Writes counters, gauges and histograms in a stable order, with help and type")
     func written() {
         let metrics = PrometheusMetrics(
             prefix: "app_",
@@ -24,7 +24,7 @@ import Testing
                 app_calls_total{method="GET",route="/b"} 2
                 # TYPE app_load gauge
                 app_load 1.5
-                # HELP app_metrics_series_dropped_total Series that were not kept since there are too many, or their name has another kind.
+                # HELP app_metrics_series_dropped_total Series that were not stored because there were too many, or their name had another kind.
                 # TYPE app_metrics_series_dropped_total counter
                 app_metrics_series_dropped_total 0
                 # HELP app_wait_seconds Waits.
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    @Test("One name with one set of labels is one series, in whatever order the labels come")
+    @Test("One name with the same labels in any order is one series")
     func shared() {
         let metrics = PrometheusMetrics()
         for dimensions in [[("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")]] {
@@ -48,7 +48,7 @@ import Testing
         #expect(metrics.text().contains("calls_total{a=\"1\",b=\"2\"} 2\n"))
     }
 
-    @Test("Names and labels that Prometheus would not take are made such, values escaped and cut")
+    @Test("Adapts invalid names and labels for Prometheus, and escapes and truncates values")
     func escaped() {
         let metrics = PrometheusMetrics()
         let long = String(repeating: "x", count: 300)
@@ -62,7 +62,7 @@ import Testing
         )
     }
 
-    @Test("Past the bound nothing is kept, and what is not kept is counted")
+    @Test("Past the bound, drops and counts further series")
     func bounded() {
         let metrics = PrometheusMetrics(mostSeries: 10)
         for number in 0..<100 { Counter(label: "calls", dimensions: [("n", "\(number)")], factory: metrics).increment() }
@@ -80,7 +80,7 @@ import Testing
         #expect(metrics.text().contains("dropped_total 1\n"))
     }
 
-    @Test("What is no number does not spoil a sum, and counters do not fall")
+    @Test("Not-a-number does not spoil a sum, and counters do not decrease")
     func nonsense() {
         let metrics = PrometheusMetrics()
         let recorder = Recorder(label: "size", factory: metrics)
@@ -91,7 +91,7 @@ import Testing
         #expect(metrics.text().contains("bytes_total 2.5\n"))
     }
 
-    @Test("What was destroyed is not written any more, and makes room")
+    @Test("Destroyed metrics are not written and free their capacity")
     func destroyed() {
         let metrics = PrometheusMetrics(mostSeries: 1)
         let counter = Counter(label: "calls", factory: metrics)
@@ -101,7 +101,7 @@ import Testing
         #expect(metrics.text().contains("others_total 1\n"))
     }
 
-    @Test("Counts of many tasks at once are all there")
+    @Test("Concurrent counts of many tasks are all included")
     func concurrent() async {
         let metrics = PrometheusMetrics()
         await withTaskGroup { tasks in
@@ -119,7 +119,7 @@ import Testing
         #expect(text.contains("wait_seconds_count 16000\n"))
     }
 
-    @Test("The process tells its memory, descriptors and age")
+    @Test("Reports the process's memory, descriptors and age")
     func process() {
         let readings = ProcessReadings.all(startedAt: Date(timeIntervalSince1970: 1_000))
         #expect(readings.first { $0.name == "process_start_time_seconds" }?.value == 1_000)

@@ -5,7 +5,7 @@ import Testing
 @testable import OpenAPI
 
 @Suite struct ErrorComponentsTests {
-    @Test("The components tell of every code of the catalogue, in each form", arguments: ErrorForm.allCases)
+    @Test("The components include every code of the catalog, in each form", arguments: ErrorForm.allCases)
     func everyCode(form: ErrorForm) throws {
         let document = ErrorComponents(form: form).document(version: "1.2.3")
         let reader = SchemaReader(document: document)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("Every form has a shape of its own, and its bodies have that shape", arguments: ErrorForm.allCases)
+    @Test("Every form has a unique schema, and its bodies match it", arguments: ErrorForm.allCases)
     func forms(form: ErrorForm) {
         #expect((ErrorSchemas.schema(of: form).name == ErrorSchemas.standard.name) == (form == .standard))
         let reader = SchemaReader(document: ErrorComponents(form: form).document(version: "1"))

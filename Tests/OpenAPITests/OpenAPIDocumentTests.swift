@@ -7,7 +7,7 @@ import Testing
 @Suite struct OpenAPIDocumentTests {
     private let document = OpenAPIDocument(APIDescription(settings: .everything)).json
 
-    @Test("Every reference leads somewhere, also when other documents refer to the components alone")
+    @Test("Every reference resolves, also when other documents reference the components")
     func references() {
         for document in [document, ErrorComponents().document(version: "1")] {
             let reader = SchemaReader(document: document)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("Each operation stands under its path and method, with its answers and errors by status")
+    @Test("Each operation is under its path and method, with responses and errors by status")
     func operations() throws {
         let description = APIDescription(settings: .everything)
         for operation in description.operations {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A header names the codes of its answer's status and no others")
+    @Test("A header lists exactly the codes of its response's status")
     func errorCodes() throws {
         let reader = SchemaReader(document: document)
         for path in try #require(document["paths"]?.objectValue).members {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Every example is what its schema says")
+    @Test("Every example matches its schema")
     func examples() throws {
         let reader = SchemaReader(document: document)
         let contents = document.objects.filter { $0["schema"] != nil && ($0["example"] != nil || $0["examples"] != nil) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Links go to operations that exist, with members that these have")
+    @Test("Links refer to existing operations and members")
     func links() throws {
         let description = APIDescription(settings: .everything)
         let links = description.operations.flatMap { $0.responses.flatMap(\.links) }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("The address is the configured one, else where the document came from")
+    @Test("The server URL is the configured one, else the origin of the document")
     func servers() {
         let configured = OpenAPIDocument(APIDescription(settings: .production)).json
         #expect(configured["servers"] == [["url": "https://example.com/app"]])
@@ -89,7 +89,7 @@ import Testing
         #expect(document.encoded() == OpenAPIDocument(APIDescription(settings: .everything)).json.encoded())
     }
 
-    @Test("In whatever form the server answers, the document says so", arguments: ErrorForm.allCases)
+    @Test("The document describes the server's configured error form", arguments: ErrorForm.allCases)
     func form(form: ErrorForm) throws {
         var settings = APISettings.everything
         settings.errorForm = form

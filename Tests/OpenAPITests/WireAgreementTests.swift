@@ -10,7 +10,7 @@ import Testing
 @Suite struct WireAgreementTests {
     private let reader = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .everything)).json)
 
-    @Test("What the wire types write has the members that the schemas describe")
+    @Test("Encoded wire types have the members that the schemas describe")
     func answers() throws {
         let email = try EmailAddress("ana@example.com")
         let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
@@ -28,7 +28,7 @@ import Testing
         try expect(sent, by: wrapped)
     }
 
-    @Test("What the wire types ask for has the members that the schemas describe")
+    @Test("Decoded wire types require the members that the schemas describe")
     func requests() throws {
         let (email, password) = (try EmailAddress("ana@example.com"), try Password("correct horse battery"))
         let token = try ResetToken("token")
@@ -42,7 +42,7 @@ import Testing
         for request in requests { try expect(request) }
     }
 
-    /// Expects that a value is encoded with the members of the schema that decoding gave, and no others.
+    /// Expects that a value is encoded with exactly the members of the schema.
     private func expect(_ value: some Encodable, by other: SchemaReader? = nil) throws {
         let reader = other ?? reader
         let encoder = JSONEncoder()
@@ -55,7 +55,7 @@ import Testing
         #expect(written == Set(described.members.map(\.key)), "\(reference)")
     }
 
-    @Test("Every note about a member is about a member that a wire type has")
+    @Test("Every note about a member names a member of a wire type")
     func notes() {
         let schemas = Dictionary(
             (APIDescription(settings: .everything).operations + APIDescription(settings: .wrapped).operations)
@@ -72,7 +72,7 @@ import Testing
         #expect(Set(MemberNote.all.keys).subtracting(known) == [])
     }
 
-    @Test("For texts in ASCII the pattern of addresses takes exactly what the server takes")
+    @Test("For ASCII texts the address pattern accepts exactly what the server accepts")
     func emailPattern() throws {
         let pattern = try Regex(AccountValues.emailPattern)
         var random = SplitMix64(seed: 1)
@@ -83,7 +83,7 @@ import Testing
                 [1...3, 1...4].map { count in
                     (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
                 }.joined(separator: "@") + (["", ".c", ".com", ".Museum"].randomElement(using: &random) ?? "")
-            // Spaces around it are read over, and other letters are written in punycode.
+            // The server trims spaces around the address, and encodes other letters as punycode.
             guard text.utf8.allSatisfy({ $0 < 0x80 }), !text.hasPrefix(" "), !text.hasSuffix(" ") else { continue }
             let isAccepted = (try? EmailAddress(text)) != nil
             #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(text)")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("The pattern of first names takes what the server takes, but for what only a table of Unicode tells apart")
+    @Test("The first-name pattern equals the server's rule, except for Unicode tables")
     func firstNamePattern() throws {
         let pattern = try Regex(AccountValues.firstNamePattern).matchingSemantics(.unicodeScalar)
         var random = SplitMix64(seed: 2)
@@ -106,7 +106,7 @@ import Testing
             let scalars = (0..<Int.random(in: 0...5, using: &random)).compactMap { _ in
                 Unicode.Scalar(UInt32.random(in: 0...0x3000, using: &random) % (Bool.random(using: &random) ? 0x100 : 0x3000))
             }
-            // Beyond ASCII only a table of Unicode distinguishes letters and marks from other characters.
+            // Beyond ASCII only a Unicode table distinguishes letters and marks from other characters.
             guard
                 scalars.allSatisfy({
                     $0.isASCII || [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains($0.properties.generalCategory)
@@ -114,7 +114,7 @@ import Testing
             else { continue }
             let text = String(String.UnicodeScalarView(scalars))
             let isAccepted = (try? FirstName(text)) != nil
-            // White space around a name is read over, line ends included.
+            // The server trims white space around a name, including line ends.
             guard text == text.trimmingCharacters(in: .whitespacesAndNewlines) else { continue }
             #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(scalars.map(\.value))")
         }

@@ -5,7 +5,7 @@ import Foundation
 import Pages
 import Testing
 
-/// The templates of an app called Ñandú, with parts of the settings replaced.
+/// Returns the templates of an app called Ñandú, with some of the settings replaced.
 func makeTemplates(
     appName: String = "Ñandú",
     base: String = "https://app.example.com",
@@ -28,7 +28,7 @@ func makeTemplates(
 }
 
 extension MailTemplates {
-    /// A reset mail with a fixed token.
+    /// Returns a reset email with a fixed token.
     func sampleReset(name: String = "Ana", language: Language = .spanish) throws -> Mail {
         try passwordReset(
             to: try EmailAddress("Ana+test@Example.com"),
@@ -38,7 +38,7 @@ extension MailTemplates {
         )
     }
 
-    /// A confirmation mail.
+    /// Returns a confirmation email.
     func sampleChanged(name: String = "Ana", language: Language = .spanish) throws -> Mail {
         try passwordChanged(
             to: try EmailAddress("Ana+test@Example.com"),
@@ -49,7 +49,7 @@ extension MailTemplates {
     }
 }
 
-/// What a person sees of a page: the text between the tags of its body, entities replaced, spaces run together.
+/// Returns the visible text of a page: the text between the tags of its body, with entities replaced and spaces collapsed.
 func visibleText(_ html: String) -> String {
     let body = html.firstRange(of: "<body").map { html[$0.lowerBound...] } ?? html[...]
     return body.replacing(/<\/?(?:span|bdi)[^>]*>/, with: "").replacing(/<[^>]*>/, with: " ")
@@ -58,7 +58,7 @@ func visibleText(_ html: String) -> String {
         .split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
 
-/// Whether texts occur in this order, none overlapping the one before.
+/// Returns whether texts occur in this order without overlapping.
 func inOrder(_ texts: [String], in whole: String) -> Bool {
     var rest = whole[...]
     for text in texts {

@@ -4,12 +4,12 @@ import Foundation
 import Pages
 import Testing
 
-/// The whole mails, kept as files that show each change of a template in a review.
+/// Complete emails, stored as files that show each change of a template in a review.
 ///
-/// After a wanted change: `UPDATE_GOLDEN=1 swift test --filter GoldenMailTests`, then look at the diff.
+/// After an intended change: `UPDATE_GOLDEN=1 swift test --filter GoldenMailTests`, then review the difference.
 @Suite struct GoldenMailTests {
     @Test(
-        "Each mail is to the byte the one that was reviewed",
+        "Each email equals its reviewed version byte for byte",
         arguments: Language.supported,
         ["password-reset", "password-changed"]
     )

@@ -4,7 +4,7 @@ import Foundation
 import Pages
 import Testing
 
-/// Mails in a language that runs from right to left, and names that run the other way than their mail.
+/// Emails in a right-to-left language, and names with another direction than their email.
 @Suite struct MailDirectionTests {
     private static let link = "https://app.example.com/reset-password?token=AbC-_123&email=Ana%2Btest%40example.com"
 
@@ -16,7 +16,7 @@ import Testing
         ]
     }
 
-    @Test("Page and tables of a mail run in the direction of its language", arguments: Language.supported)
+    @Test("Page and tables of an email have the direction of its language", arguments: Language.supported)
     func direction(language: Language) throws {
         for mail in try mails(language) {
             let tags = mail.html.matches(of: /<(?:html|table)\b[^>]*>/).map { String($0.output) }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("A Latin name and app stand apart in a Hebrew mail; a link runs from left to right")
+    @Test("Isolates a Latin name and app in a Hebrew email, and keeps links left-to-right")
     func latinInHebrew() throws {
         for mail in try mails(.hebrew) {
             #expect(mail.html.contains(#"שלום <span dir="ltr">Ana</span>,"#))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("A Hebrew name and app stand apart in any other mail", arguments: Language.supported.filter { !$0.isRightToLeft })
+    @Test("Isolates a Hebrew name and app in any other email", arguments: Language.supported.filter { !$0.isRightToLeft })
     func hebrewInOthers(language: Language) throws {
         for mail in try mails(language, name: "דנה", app: "יענה") {
             #expect(mail.html.contains(#"<span dir="rtl">דנה</span>,"#))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("What runs the same way as its mail stands as it is", arguments: Language.supported)
+    @Test("Does not isolate text of the email's own direction", arguments: Language.supported)
     func nothingToKeepApart(language: Language) throws {
         let (name, app) = language.isRightToLeft ? ("דנה", "יענה") : ("Ana", "Ñandú")
         for mail in try mails(language, name: name, app: app) {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Subjects, links and markup hold no mark that nobody sees", arguments: Language.supported, ["Ana", "דנה"])
+    @Test("Subjects, links and markup contain no invisible marks", arguments: Language.supported, ["Ana", "דנה"])
     func exactness(language: Language, name: String) throws {
         for mail in try mails(language, name: name, app: name) {
             #expect(!mail.subject.unicodeScalars.contains { $0.properties.generalCategory == .format })

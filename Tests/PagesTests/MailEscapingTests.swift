@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct MailEscapingTests {
     @Test(
-        "A name is text in the HTML, whatever it holds",
+        "A name is text in the HTML, whatever it contains",
         arguments: [
             "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "O'Brien & \"Söhne\"", "&lt;b&gt;", "</td></table>",
             "<!--", "]]>", "Ana <ana@example>",
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Neither names nor the app are read as templates or placeholders",
+        "Reads neither names nor the app's name as templates or placeholders",
         arguments: ["{{{link}}}", "{{greeting}}", "{app}", "{name}", "{wait}", "{{#paragraphs}}x{{/paragraphs}}", "\\1", "$0"]
     )
     func templateLanguage(_ name: String) throws {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "An address in a name is none that a mail program links, in either part",
+        "An address in a name does not become a link in either part",
         arguments: [
             ("prizes.example.com/now", "prizes.\u{2060}example.\u{2060}com/now"), ("me@evil.com", "me@evil.\u{2060}com"),
             ("evil。com", "evil。\u{2060}com"), ("evil．com ｡ 1.2", "evil．\u{2060}com ｡ 1.\u{2060}2"),
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("The app's name, the subject and the preview are text in the HTML too")
+    @Test("The app's name, the subject and the preview are text in the HTML, too")
     func operatorTexts() throws {
         let mail = try makeTemplates(appName: "<b>A&B</b>", subject: "</title><script>", preview: "</div><script>").sampleReset()
         #expect(!mail.html.contains("<script>") && !mail.html.contains("<b>"))
@@ -62,7 +62,7 @@ import Testing
         html.matches(of: /<[^>]*>/).map { String($0.output) }
     }
 
-    /// The HTML of the same mail to somebody called Ana.
+    /// Returns the HTML of the same email to a user called Ana.
     private func plain(like mail: Mail) throws -> String {
         let templates = try makeTemplates()
         return try mail.subject.hasPrefix("Restablecer") ? templates.sampleReset().html : templates.sampleChanged().html

@@ -8,7 +8,7 @@ import Testing
     private static let parameters = "token=AbC-_123&email=Ana%2Btest%40example.com"
 
     @Test(
-        "The link begins with the configured address and carries the token where the style says",
+        "The link has the configured base and the token where the style requires",
         arguments: [
             ("https://app.example.com", ResetLink.Style.query, "https://app.example.com/reset-password?\(parameters)"),
             ("https://app.example.com", .fragment, "https://app.example.com/reset-password#\(parameters)"),
@@ -27,7 +27,7 @@ import Testing
         #expect(mail.html.contains(">\(escaped)</a>"), "the address itself can be read and copied")
     }
 
-    @Test("Every address in the mail is the link itself: nothing is loaded, nobody is told that it was opened")
+    @Test("The link is the email's only address: no tracking and nothing loaded")
     func noTracking() throws {
         let templates = try makeTemplates()
         for mail in [try templates.sampleReset(), try templates.sampleChanged()] {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("The confirmation mail has one link: the one for \"this was not me\"", arguments: ResetLink.Style.allCases)
+    @Test("The confirmation email has one link: the one for \"this was not me\"", arguments: ResetLink.Style.allCases)
     func confirmation(style: ResetLink.Style) throws {
         let mail = try makeTemplates(style: style).sampleChanged()
         let mark = style == .query ? "?" : "#"
@@ -54,7 +54,7 @@ import Testing
         #expect(mail.text.split(separator: "\n").count { $0 == link } == 1)
     }
 
-    @Test("The app reads its own link back from the mail", arguments: ResetLink.Style.allCases)
+    @Test("The app reads its own link from the email", arguments: ResetLink.Style.allCases)
     func roundTrip(style: ResetLink.Style) throws {
         let mail = try makeTemplates(style: style).sampleReset()
         let line = try #require(mail.text.split(separator: "\n").first { $0.hasPrefix("https://") })
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "A base that gives no absolute web address is refused at the start, not at the first mail",
+        "Refuses a base that is not an absolute URL at the start",
         arguments: [
             "app.example.com", "/reset", "ftp://app.example.com", "mailto:a@example.com", "https://user:pw@app.example.com",
         ]

@@ -7,7 +7,7 @@ import Testing
 @testable import Pages
 
 @Suite struct MailTemplateFolderTests {
-    /// The templates of a folder with these files, or what is wrong with them.
+    /// Returns the templates of a folder with these files, or their problems.
     private func folder(_ files: [String: String]) throws -> Result<MailTemplateFolder, MailTemplateFolder.Refusal> {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,7 +32,7 @@ import Testing
             : try templates.sampleChanged(name: name, language: language)
     }
 
-    @Test("An operator's template takes the place of the usual one, with all that the usual one knows")
+    @Test("An operator's template replaces the default one and gets the same values")
     func values() throws {
         let files = [
             "password-reset.html.mustache": "<p>{{firstName}}, {{appName}}: <a href=\"{{actionLink}}\">{{lifetime}}</a></p>",
@@ -49,7 +49,7 @@ import Testing
         #expect(try self.mail(files, .spanish, isReset: false).text.hasPrefix("Hola Ana,"), "the other mail is the usual one")
     }
 
-    @Test("The most exact name wins")
+    @Test("The most specific name wins")
     func names() throws {
         let names = ["password-reset.es", "password-reset", "mail.es", "mail"]
         let files = Dictionary(uniqueKeysWithValues: names.map { ("\($0).txt.mustache", "\($0) {{actionLink}}") })
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("The usual templates pass, used as an operator's")
+    @Test("The default templates are valid as an operator's")
     func usual() throws {
         let files = [
             "mail.html.mustache": String(decoding: PackageResources.mail_html_mustache, as: UTF8.self),
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "What would go wrong is told with file, line, and what to do",
+        "Reports errors with file, line and the way to fix them",
         arguments: [
             (
                 "mail.html.mustache", "a\n{{actionLnk}}{{actionLink}}",
@@ -121,7 +121,7 @@ import Testing
         #expect(refusal.description.contains(problem), "\(refusal)")
     }
 
-    @Test("Other files of the folder are left alone, and all problems are told at once")
+    @Test("Ignores other files of the folder, and reports all problems at once")
     func several() throws {
         _ = try folder(["README.md": "{{x}}", ".mail.html.mustache.swp": "{{x}}"]).get()
         guard case .failure(let refusal) = try folder(["mail.html.mustache": "{{a}}\n{{b}}", "mail.txt.mustache": "{{c}}"]) else {
@@ -131,7 +131,7 @@ import Testing
         #expect(refusal.problems.count == 3, "\(refusal)")
     }
 
-    @Test("No template, however broken, does any harm", arguments: 0..<200)
+    @Test("No template crashes the reader, however broken", arguments: 0..<200)
     func garbage(_ seed: Int) throws {
         let pieces = [
             "{{", "}}", "{{{", "}}}", "#", "^", "/", "!", ">", "=", "button", "link", ".", "\n", " ", "{{#a}}", "é", "(", ")",

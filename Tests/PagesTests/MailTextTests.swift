@@ -29,7 +29,7 @@ import Testing
         ],
     ]
 
-    @Test("The reset mail says what the specification says, in that order", arguments: [Language.spanish, .english])
+    @Test("The reset email contains the specified texts in order", arguments: [Language.spanish, .english])
     func reset(_ language: Language) throws {
         let mail = try makeTemplates().sampleReset(language: language)
         let paragraphs = try #require(Self.resetParagraphs[language])
@@ -39,7 +39,7 @@ import Testing
         #expect(mail.html.contains(#"<html lang="\#(language)">"#))
     }
 
-    @Test("The confirmation mail says what the specification says", arguments: [Language.spanish, .english])
+    @Test("The confirmation email contains the specified texts", arguments: [Language.spanish, .english])
     func changed(_ language: Language) throws {
         let mail = try makeTemplates().sampleChanged(language: language)
         let link = "https://app.example.com/reset-password/not-me?token=freeze-token"
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "Subjects name the app",
+        "Subjects contain the name of the app",
         arguments: [
             (Language.spanish, "Restablecer tu contraseña - Ñandú", "Contraseña actualizada - Ñandú"),
             (.english, "Reset your password - Ñandú", "Password updated - Ñandú"),
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "The life of a link is told in the right plural, rounded up",
+        "Shows the lifetime of a link with the right plural, rounded up",
         arguments: [
             (3_600, "1 hora", "1 hour"), (7_200, "2 horas", "2 hours"), (86_400, "24 horas", "24 hours"),
             (5_400, "2 horas", "2 hours"), (1_800, "30 minutos", "30 minutes"), (60, "1 minuto", "1 minute"),
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("Subject and preview can be replaced, in the reset mail alone")
+    @Test("Subject and preview can be replaced only in the reset email")
     func overrides() throws {
         let templates = try makeTemplates(subject: "¿Olvidaste tu contraseña?", preview: "Un <clic> & listo")
         let mail = try templates.sampleReset()
@@ -107,7 +107,7 @@ import Testing
         #expect(try templates.sampleChanged().subject == "Contraseña actualizada - Ñandú")
     }
 
-    @Test("Mails are from the configured sender and go to the stored address")
+    @Test("Emails are from the configured sender and go to the stored address")
     func envelope() throws {
         let mail = try makeTemplates().sampleReset()
         #expect(mail.sender == "Ñandú <noreply@example.com>")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "A mail names the language that it is written in, whatever was asked for",
+        "An email declares the language that it is written in, not the requested one",
         arguments: [("es-MX", "es"), ("iw", "he"), ("pt-PT", "pt"), ("it", "en"), ("ar", "en"), ("", "en")]
     )
     func written(asked: String, spoken: String) throws {
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("No placeholder and no tag of the template is left over", arguments: Language.supported)
+    @Test("No placeholder and no tag of the template remains", arguments: Language.supported)
     func leftovers(_ language: Language) throws {
         let templates = try makeTemplates()
         for mail in [try templates.sampleReset(language: language), try templates.sampleChanged(language: language)] {
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("The text part is plain: no tag, no entity, no empty lines in a row at its ends")
+    @Test("The text part is plain: no tag, no entity, no empty lines at its ends")
     func plainText() throws {
         let text = try makeTemplates().sampleReset().text
         #expect(!text.contains("<") && !text.contains("&amp;") && !text.contains("\n\n\n"))

@@ -13,14 +13,14 @@ import Testing
         .init(id: id, date: "Sun, 15 Jun 2025 15:06:40 +0000", recipient: recipient, subject: subject, text: text, link: link)
     }
 
-    @Test("Without a mail the page says so")
+    @Test("Without an email the page says so")
     func empty() throws {
         let html = try MailboxPage().html([], nonce: "abc")
         #expect(visibleText(html).hasSuffix("No mail yet. Ask for a password reset and look again."))
         #expect(!html.contains("<article>") && !html.contains("{{"))
     }
 
-    @Test("Each mail stands there with its link and its own HTML in a frame without rights, in the given order")
+    @Test("Shows each email with its link and its HTML in a sandboxed frame, in order")
     func mails() throws {
         let html = try MailboxPage().html(
             [entry(id: "2-b", subject: "Second"), entry(id: "1-a", subject: "First")],
@@ -35,7 +35,7 @@ import Testing
         #expect(!html.contains("No mail yet") && !html.contains("{{"))
     }
 
-    @Test("The page speaks the reader's language, and each mail keeps its own direction", arguments: Language.supported)
+    @Test("The page is in the user's language, and each email keeps its direction", arguments: Language.supported)
     func languages(language: Language) throws {
         let html = try MailboxPage().html([entry()], nonce: "abc", language: language)
         #expect(html.contains(language == .hebrew ? #"<html lang="he" dir="rtl">"# : #"<html lang="\#(language)">"#))
@@ -45,12 +45,12 @@ import Testing
         #expect(Set(headings).count == Language.supported.count)
     }
 
-    @Test("A mail without a link offers none")
+    @Test("An email without a link has no link on the page")
     func noLink() throws {
         #expect(try !MailboxPage().html([entry(link: nil)], nonce: "abc").contains("<a "))
     }
 
-    @Test("The one style sheet carries the nonce, and there is no script")
+    @Test("The only style sheet has the nonce, and there is no script")
     func nonce() throws {
         let html = try MailboxPage().html([entry()], nonce: "n0nce-_43")
         #expect(html.contains(#"<style nonce="n0nce-_43">"#))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "What mails say is text on the page",
+        "Escapes the content of emails",
         arguments: ["<script>alert(1)</script>", "\"><script>", "' onmouseover='x", "</pre><b>", "</title>", "&amp;", "{{id}}"]
     )
     func escaping(_ attack: String) throws {

@@ -11,7 +11,7 @@ import Testing
         try ReferencePage(APIDescription(settings: settings)).html(nonce: "NONCE", address: "http://127.0.0.1:4711")
     }
 
-    @Test("Each operation has an anchor, its path, an example and all its codes; the page has at most 100 KB")
+    @Test("Each operation has an anchor, a path, an example and codes, in at most 100 KB")
     func content() throws {
         let page = try page(.everything)
         #expect(page.utf8.count <= 100_000)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("Every link within the page has a place to go to, and every place has one name")
+    @Test("Every link within the page has a target, and every anchor is unique")
     func anchors() throws {
         let page = try page(.everything)
         let ids = page.matches(of: /\sid="([^"]+)"/).map { String($0.1) }
@@ -35,7 +35,7 @@ import Testing
         for link in page.matches(of: /href="#([^"]+)"/) { #expect(ids.contains(String(link.1)), "\(link.1)") }
     }
 
-    @Test("The page needs nothing from elsewhere, and its policy lets nothing else in")
+    @Test("The page loads nothing from other servers, and its policy forbids it")
     func selfContained() throws {
         let page = try page(.everything)
         #expect(page.matches(of: /<(?:script|link|img|iframe)[^>]*(?:src|href)=/).isEmpty)
@@ -47,14 +47,14 @@ import Testing
         #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe"))
     }
 
-    @Test("Headings go down one step at a time")
+    @Test("Headings descend one level at a time")
     func headings() throws {
         let levels = try page(.everything).matches(of: /<h([1-6])/).compactMap { Int($0.1) }
         #expect(levels.first == 1 && levels.count { $0 == 1 } == 1)
         for (before, after) in zip(levels, levels.dropFirst()) { #expect(after <= before + 1) }
     }
 
-    @Test("What a configuration says is shown as text, never as markup")
+    @Test("Shows configured values as text, never as markup")
     func escaping() throws {
         var settings = APISettings.everything
         settings.appName = "<script>alert(1)</script>\"'&"
@@ -63,7 +63,7 @@ import Testing
         #expect(page.contains("&lt;script&gt;alert(1)"))
     }
 
-    @Test("Behind a path, links and examples carry it")
+    @Test("Links and examples contain the configured base path")
     func basePath() throws {
         let page = try page(.production)
         #expect(page.contains("href=\"/app/errors/AUTH_INVALID_CREDENTIALS\""))
@@ -72,13 +72,13 @@ import Testing
         #expect(!page.contains("127.0.0.1:4711"))
     }
 
-    @Test("Code in backticks and paragraphs become markup, the rest is escaped")
+    @Test("Converts code in backticks and paragraphs to markup, and escapes the rest")
     func prose() {
         let prose: Prose = "A `<b>` & more.\n\nSecond."
         #expect(prose.htmlParagraphs == ["A <code>&lt;b&gt;</code> &amp; more.", "Second."])
     }
 
-    @Test("JSON is indented where it is long, and stays the same value")
+    @Test("Indents long JSON without changing its value")
     func indentedJSON() throws {
         let long: JSONValue = ["a": .string(String(repeating: "x", count: 80)), "b": [1, true, .null], "c": [:]]
         let text = long.indented(0)

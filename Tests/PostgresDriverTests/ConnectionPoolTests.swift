@@ -28,7 +28,7 @@ import Testing
         #expect(pool.handle(.opened(1), at: .zero) == [.lease(1, 3)])
     }
 
-    @Test("Refuses a waiter at its deadline, and forgets a canceled one")
+    @Test("Refuses a waiter at its deadline, and removes a canceled one")
     func deadline() {
         var pool = pool()
         _ = pool.handle(.acquire(1, deadline: .seconds(2)), at: .zero)
@@ -60,7 +60,7 @@ import Testing
         #expect(delays[7] <= .seconds(1) && delays[7] >= .milliseconds(500))
         now = try #require(pool.nextTick)
         #expect(pool.handle(.tick, at: now) == [.open(previous + 1)])
-        // The first success opens the rest.
+        // The first success allows the rest.
         let actions = pool.handle(.opened(previous + 1), at: now)
         #expect(actions.first == .lease(previous + 1, 1))
         #expect(actions.count == 8)
@@ -81,7 +81,7 @@ import Testing
         #expect(actions.count == 2 && actions.last == .open(3))
     }
 
-    @Test("Does not lease a connection again that was returned broken, retired, or is old")
+    @Test("Does not reuse a connection that was returned broken, retired or old")
     func reuse() {
         for isOld in [false, true] {
             var pool = pool(maximum: 1)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("Refuses all after a shutdown, and closes what returns")
+    @Test("After a shutdown, refuses all waiters and closes returned connections")
     func shutDown() {
         var pool = pool(maximum: 1)
         _ = pool.handle(.acquire(1, deadline: .seconds(5)), at: .zero)
@@ -108,7 +108,7 @@ import Testing
         #expect(pool.count == 0)
     }
 
-    @Test("Keeps its promises in random histories", arguments: UInt64(1)...40)
+    @Test("Keeps its invariants in random histories", arguments: UInt64(1)...40)
     func histories(seed: UInt64) {
         var history = PoolHistory(seed: seed)
         for _ in 0..<3_000 { history.step() }
@@ -116,7 +116,9 @@ import Testing
     }
 }
 
-/// A random history of a pool, beside what must hold: never more connections than the maximum, no waiter lost or served twice, first come first
+/// A random history of a pool with its invariants: never more connections than the maximum, no waiter lost or served twice,
+/// waiters served
+/// in order, no connection leaked.
 /// served, no connection leaked.
 private struct PoolHistory {
     private var generator: SplitMix64
@@ -126,7 +128,7 @@ private struct PoolHistory {
     private var opening: Set<Int> = []
     private var leased: Set<Int> = []
     private var idle: Set<Int> = []
-    /// Those who wait, in order, with their deadlines.
+    /// The waiters in order, with their deadlines.
     private var line: [(id: UInt64, deadline: Duration)] = []
     private var lastWaiter: UInt64 = 0
     private var isUp = true
@@ -173,7 +175,7 @@ private struct PoolHistory {
         if !pool.isProbing, !line.isEmpty { #expect(opening.count + leased.count > 0, "nobody serves the waiters") }
     }
 
-    /// Lets everything end in order.
+    /// Ends all work in order.
     mutating func drain() {
         isUp = true
         for _ in 0..<10_000 where !line.isEmpty {
@@ -214,7 +216,7 @@ private struct PoolHistory {
 
     private mutating func returnConnection(_ id: Int) {
         let isReusable = Int.random(in: 0..<8, using: &generator) > 0
-        // As the driver has it, until the pool decides.
+        // The driver treats it like this until the pool decides.
         idle.insert(id)
         handle(.returned(id, isReusable: isReusable))
     }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct FailureTests {
-    @Test("The next connection has a new backend when one was terminated", arguments: [true, false])
+    @Test("A new connection replaces one whose backend was terminated", arguments: [true, false])
     func terminated(isExecuting: Bool) async throws {
         try await withClient { client, server, database in
             let first = try await client.execute("SELECT pg_backend_pid()").rows[0].value(0) as Int
@@ -23,7 +23,7 @@ import Testing
                     ) == "1"
                 }
                 try await server.sql(kill)
-                // 57P01: it is repeated on another connection.
+                // 57P01: the statement is repeated on another connection.
                 #expect(try await slow.rows[0].value(0) as Int != first)
             } else {
                 try await server.sql(kill)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("A transaction that was idle for too long is repeated on another connection")
+    @Test("Repeats a transaction that was idle for too long on another connection")
     func idleInTransaction() async throws {
         try await withClient {
             $0.idleInTransactionTimeout = .milliseconds(200)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("The server's timeouts end statements with 57014 and waits for locks with 55P03", arguments: [true, false])
+    @Test("The server's timeouts end statements with 57014 and lock waits with 55P03", arguments: [true, false])
     func serverTimeouts(preparesStatements: Bool) async throws {
         try await withClient { settings in
             settings.statementTimeout = .milliseconds(200)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("200 concurrent callers share one connection; past the deadline they are refused")
+    @Test("200 concurrent callers share one connection, and are refused past the deadline")
     func exhaustion() async throws {
         try await withClient("pool_max=1") { client, _, _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("A changed result type of a prepared statement is not seen by the caller")
+    @Test("Hides a changed result type of a prepared statement from the caller")
     func changedPlan() async throws {
         try await withClient { client, server, database in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A server that becomes read-only loses its connections, and is tried again")
+    @Test("Closes the connections of a server that becomes read-only, and tries it again")
     func readOnly() async throws {
         try await withClient { client, server, database in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("A closed client refuses statements, and ends those that wait")
+    @Test("A closed client refuses statements and ends pending ones")
     func closed() async throws {
         let server = try await PostgresServer.shared()
         let client = PostgresClient(try PostgresSettings(url: server.url()), logger: Logger(label: "test"))
@@ -187,7 +187,7 @@ import Testing
         await #expect(throws: PostgresError.unavailable("the client is closed")) { try await client.execute("SELECT 1") }
     }
 
-    @Test("A server that can't be reached is reported with its reason")
+    @Test("Reports an unreachable server with the reason")
     func unreachable() async throws {
         let port = try freePort()
         try await withClient(url: "postgres://app@127.0.0.1:\(port)/x") {
@@ -213,12 +213,12 @@ import Testing
 
 /// Tests that start servers and stop, freeze or cut them.
 @Suite(.serialized) struct ServerFailureTests {
-    @Test("A connection that is cut at any byte gives no wrong response, leaks nothing, and leaves no transaction open")
+    @Test("A cut at any byte returns nothing wrong, leaks nothing and ends the transaction")
     func cuts() async throws {
         try await cutRounds(40, seed: 20_260_101)
     }
 
-    @Test("A full server refuses connections with 53300, and takes them once others have gone")
+    @Test("A full server refuses connections with 53300 until others have closed")
     func connectionLimit() async throws {
         let server = try await PostgresServer.start(["max_connections = 5", "superuser_reserved_connections = 1"])
         try await server.sql("CREATE ROLE plain LOGIN")
@@ -241,7 +241,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("A frozen server: deadlines hold though cancellations block; responses that come late are not taken")
+    @Test("With a frozen server deadlines hold, and late responses are discarded")
     func locked() async throws {
         let server = try await PostgresServer.start()
         try await withClient(of: server) { settings in
@@ -270,7 +270,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("A host that does not respond is tried after the others, until it responds again")
+    @Test("Tries an unresponsive host after the others until it responds again")
     func silentHost() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()
@@ -296,7 +296,7 @@ import Testing
             other.cutAll()
             silent.resume()
             try await client.execute("SELECT 1")
-            // Now the first in the list again.
+            // The first host of the list accepts connections again.
             other.refuse(false)
             let before = other.accepted
             silent.cutAll()
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test("A client reconnects after a restart, and repeats what it was doing")
+    @Test("A client reconnects after a restart and repeats its operation")
     func restart() async throws {
         let server = try await PostgresServer.start()
         try await withClient(of: server) { client, _, _ in
@@ -345,7 +345,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test("The primary is found behind a closed host, a frozen one and a standby; a doubtful commit is reported as unknown")
+    @Test("Finds the primary behind failed hosts, and reports a doubtful commit as unknown")
     func standby() async throws {
         let primary = try await PostgresServer.start()
         let standby = try await primary.addStandby()
@@ -361,7 +361,7 @@ import Testing
             #expect(try await client.execute("SELECT pg_is_in_recovery()").rows[0].value(0) as Bool == false)
 
             try await standby.lock()
-            // Canceled by the driver: the connection is closed, the commit is not canceled.
+            // Canceled by the driver, which closes the connection without canceling the commit.
             let write = Task { try await client.execute("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING") }
             try await waitUntil("the commit waits for the standby") {
                 try await primary.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1"
@@ -377,7 +377,7 @@ import Testing
             try await primary.sql("SELECT pg_cancel_backend(pid) FROM (\(waits)) AS waiting")
             await #expect(throws: PostgresError.outcomeUnknown) { try await transaction.value }
             try await standby.thaw()
-            // Both are there: the outcome was unknown, and is success.
+            // Both rows exist: the outcome was unknown, and the commit succeeded.
             try await waitUntil("commits go on") { (try? await client.execute("INSERT INTO t VALUES (3)")) != nil }
             #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 3)
 

@@ -26,7 +26,7 @@ import Testing
         #expect(DriverFailure.refused(state).verdict(mayHaveCommitted: true) == during)
     }
 
-    @Test("A lost connection, a deadline and a cancellation leave the outcome of a commit unknown")
+    @Test("A lost connection, a deadline or a cancellation makes a commit's outcome unknown")
     func losses() {
         #expect(DriverFailure.lost(sqlState: nil).verdict(mayHaveCommitted: false) == .again(.connection))
         #expect(DriverFailure.lost(sqlState: nil).verdict(mayHaveCommitted: true) == .again(.unknownOutcome))
@@ -37,7 +37,7 @@ import Testing
         #expect(DriverFailure.noConnection("x").verdict(mayHaveCommitted: true) == .stop(.unavailable("x")))
     }
 
-    @Test("A conflict is repeated five times, a changed plan once, a lost connection after growing delays")
+    @Test("Repeats a conflict 5 times, a changed plan once, a lost connection with delays")
     func counts() {
         var count = RetryCount()
         for _ in 0..<5 { #expect(count.delay(.conflict) != nil) }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "Only statements that begin with a reading word count as reading",
+        "Only statements that begin with a read-only keyword are reads",
         arguments: [
             ("SELECT 1", true), ("  select 1", true), ("(SELECT 1) UNION SELECT 2", true), ("SHOW x", true),
             ("WITH a AS (INSERT INTO t VALUES (1)) SELECT 1", false), ("UPDATE t SET n = 1", false), ("SELECTED", false),
@@ -61,7 +61,7 @@ import Testing
         #expect(statement.isReadOnly == isReadOnly)
     }
 
-    @Test("A statement is prepared once per combination of types, and NULL fits every type")
+    @Test("Prepares a statement once per combination of types, and NULL fits every type")
     func preparedNames() {
         var prepared = PreparedStatements()
         let statement: PostgresStatement = "SELECT $1, $2"

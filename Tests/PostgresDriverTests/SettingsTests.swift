@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "Takes a Unix socket as a host or as a parameter",
+        "Accepts a Unix socket as a host or as a parameter",
         arguments: ["postgresql://app@%2Ftmp%2Fx/db", "postgres:///db?host=/tmp/x", "postgres://app@/db?host=%2Ftmp%2Fx"]
     )
     func unixSocket(url: String) throws {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Verifies certificates in production, unless the URL or the machine makes it needless",
+        "Verifies certificates in production, unless URL or host makes it unnecessary",
         arguments: [
             ("postgres://db/x", PostgresSettings.TLSMode.verifyFull), ("postgres://db/x?sslmode=disable", .disable),
             ("postgres://127.0.0.1/x", .prefer), ("postgres://localhost,db2/x", .verifyFull),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Refuses an invalid URL and shows nothing of it but the name of a parameter",
+        "Refuses an invalid URL, and shows only the name of a parameter of it",
         arguments: [
             ("mysql://u:hunter2@h/db", "the URL must begin with postgres://"),
             ("postgres://u:hunter2@h/db?speed=9", "the URL has the unknown parameter speed"),

@@ -5,7 +5,7 @@ import PostgresDriver
 import Synchronization
 import Testing
 
-/// A client of an empty database, for the time of a closure.
+/// Runs a closure with a client of an empty database.
 func withClient(
     _ parameters: String = "",
     of server: PostgresServer? = nil,
@@ -17,7 +17,7 @@ func withClient(
     try await withClient(url: server.url(database, parameters), change) { try await body($0, server, database) }
 }
 
-/// A client of a URL, for the time of a closure.
+/// Runs a closure with a client of a URL.
 func withClient(
     url: String,
     _ change: (inout PostgresSettings) -> Void = { _ in },
@@ -71,7 +71,7 @@ func withClient(
         }
     }
 
-    @Test("Counts the rows that a statement changes, and takes NULL before and after a value")
+    @Test("Counts the rows that a statement changes, and binds NULL before and after values")
     func counts() async throws {
         try await withClient { client, _, _ in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY, small integer, name text)")
@@ -85,7 +85,7 @@ func withClient(
         }
     }
 
-    @Test("A large parameter and a large result pass at the same time")
+    @Test("Transfers a large parameter and a large result at the same time")
     func large() async throws {
         try await withClient { client, _, _ in
             let bytes = [UInt8](repeating: 7, count: 8_000_000)
@@ -97,7 +97,7 @@ func withClient(
         }
     }
 
-    @Test("An error has its SQLSTATE, and the connection is used again")
+    @Test("An error has its SQLSTATE, and the connection is reused")
     func errors() async throws {
         try await withClient { client, _, _ in
             let first = try await client.execute("SELECT pg_backend_pid()").rows[0].value(0) as Int
@@ -182,7 +182,7 @@ func withClient(
         }
     }
 
-    @Test("A serialization failure is repeated, also if the closure throws its own error")
+    @Test("Repeats a serialization failure, also if the closure throws another error")
     func conflict() async throws {
         struct Mapped: Error {}
         try await withClient { client, _, _ in
@@ -208,7 +208,7 @@ func withClient(
         }
     }
 
-    @Test("Two transactions that wait for each other both commit")
+    @Test("Two transactions in a deadlock both commit")
     func deadlock() async throws {
         try await withClient { client, server, database in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY, n bigint)")

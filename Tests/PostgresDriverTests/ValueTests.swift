@@ -3,7 +3,7 @@ import PostgresDriver
 import Testing
 
 @Suite struct ValueTests {
-    @Test("A column is read as the type that is asked for, or refused")
+    @Test("Reads a column as the requested type, or refuses it")
     func columns() throws {
         let row = PostgresRow(columns: [[0, 0, 0, 0, 0, 0, 1, 0], [1], nil, Array("Ana".utf8), [0xFF]])
         #expect(try row.value(0) as Int == 256)

@@ -7,15 +7,15 @@ import Testing
 
 @testable import PostgresStores
 
-/// Races that one writer at a time hides, and READ COMMITTED shows.
+/// Races that a single writer prevents, and that can occur under READ COMMITTED.
 @Suite(.timeLimit(.minutes(5))) struct RaceTests {
-    @Test("A session that is opened while a reset commits does not survive the reset")
+    @Test("A session opened while a reset commits does not survive the reset")
     func sessionDuringReset() async throws {
         try await withDatabase { temporary in
             let account = try await temporary.stores.addAccount()
             let session = StoredSession(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
             let opening = try await temporary.database.transaction { transaction in
-                // The reset has changed the account, and has not committed.
+                // The reset has changed the account and has not committed yet.
                 try await transaction.execute(
                     "UPDATE account SET epoch = epoch + 1 WHERE id = $1",
                     [.uuid(account.id.rawValue)]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("Of two rotations at once the second one sees what the first has done")
+    @Test("The second of two concurrent rotations sees the result of the first")
     func rotations() async throws {
         try await withDatabase { temporary in
             let opened = try await OpenedSession(temporary.stores, account: try await temporary.stores.addAccount())
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("A token that is inserted while the account is suspended does not survive")
+    @Test("A token inserted during the suspension of its account does not survive")
     func tokenDuringSuspension() async throws {
         try await withDatabase { temporary in
             let account = try await temporary.stores.addAccount()

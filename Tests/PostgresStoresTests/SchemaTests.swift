@@ -1,13 +1,14 @@
 import AccountCore
 import AccountStoreTesting
 import Foundation
+import Idempotency
 import PostgresDriver
 import Testing
 
 @testable import PostgresStores
 
 @Suite(.timeLimit(.minutes(5))) struct SchemaTests {
-    @Test("Of servers that start at once one makes the tables, and the others find them")
+    @Test("One of several starting servers creates the tables, and the others find them")
     func concurrently() async throws {
         try await withDatabase(isMigrated: false) { temporary in
             #expect(try await PostgresSchema.isNew(temporary.database))
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("A step that fails leaves nothing behind, and the next server makes it")
+    @Test("A failed step leaves no changes, and the next server runs it")
     func failure() async throws {
         try await withDatabase { temporary async throws in
             let broken =
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A server goes on beside one that migrates, and one of the old version does not start afterwards")
+    @Test("A server keeps running during a migration, and the old version can't start after")
     func newerVersion() async throws {
         try await withDatabase { temporary async throws in
             let newer =
@@ -58,7 +59,40 @@ import Testing
         }
     }
 
-    @Test("A lock that a killed server left is taken over when it has expired")
+    @Test("Idempotency keys from before they were counted in bytes are found until they expire, and count for nothing")
+    func idempotencyKeys() async throws {
+        try await withDatabase(isMigrated: false) { temporary async throws in
+            let before = PostgresSchema.steps.prefix { !$0.name.hasPrefix("idempotency keys count") }
+            _ = try await PostgresSchema.migrate(temporary.database, steps: Array(before))
+            let claim = try IdempotencyClaim.sample(owner: .address("ana", network: "home"))
+            let expiry = PostgresValue.time(.after(100))
+            let insertion: PostgresStatement = """
+                INSERT INTO idempotency_key (digest, client, fingerprint, claim, is_finished, ends_at)
+                VALUES ($1, 7, $2, 1, true, $3) ON CONFLICT (digest) DO NOTHING
+                """
+            try await temporary.database.execute(
+                insertion,
+                [.bytes(claim.key.rawValue), .bytes(claim.fingerprint.rawValue), expiry]
+            )
+            #expect(try await PostgresSchema.migrate(temporary.other) == PostgresSchema.steps.map(\.name).suffix(1))
+            // A server of the earlier version goes on beside the others.
+            let other = try IdempotencyClaim.sample("other")
+            try await temporary.database.execute(
+                insertion,
+                [.bytes(other.key.rawValue), .bytes(other.fingerprint.rawValue), expiry]
+            )
+            let store = PostgresIdempotencyStore(temporary.database)
+            #expect(try await store.claim(claim, after: 99) == .finished(nil))
+            #expect(try await store.claim(claim, after: 100) == .claimed)
+            try await store.release(claim)
+            while try await store.sweep(at: .after(100)) {}
+            #expect(try await store.count() == 0)
+            let sizes = try await temporary.database.execute("SELECT size FROM idempotency_pool WHERE size <> 0")
+            #expect(sizes.rows.isEmpty)
+        }
+    }
+
+    @Test("Takes over the lock of a killed server once it has expired")
     func abandonedLock() async throws {
         try await withDatabase(isMigrated: false) { temporary in
             #expect(try await PostgresSchema.migrate(temporary.database, steps: []).isEmpty)

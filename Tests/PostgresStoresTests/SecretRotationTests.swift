@@ -7,12 +7,12 @@ import Testing
 
 @testable import PostgresStores
 
-/// `HOLDFAST_SECRET` replaced by means of `HOLDFAST_SECRET_PREVIOUS`, as three configurations of one database.
+/// The replacement of `HOLDFAST_SECRET` by means of `HOLDFAST_SECRET_PREVIOUS`, with three configurations of one database.
 @Suite(.timeLimit(.minutes(5))) struct SecretRotationTests {
     private let old = SymmetricKey(size: .bits256)
     private let new = SymmetricKey(size: .bits256)
 
-    @Test("An account keeps its address while the secret is replaced, and after the previous one is dropped")
+    @Test("An account keeps its address during and after the replacement of the secret")
     func accounts() async throws {
         try await withDatabase { temporary in
             let before = PostgresAccountStores(temporary.database, emailKeys: EmailKeys(old))
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("The reset link of an account from before the replacement is valid")
+    @Test("A reset link from before the replacement of the secret is valid")
     func resetLinks() async throws {
         try await withDatabase { temporary in
             let before = PostgresAccountStores(temporary.database, emailKeys: EmailKeys(old))

@@ -14,7 +14,7 @@ import Testing
         PostgresPresence(database, name: "test/1", version: "1.0.0", isAlone: isAlone)
     }
 
-    @Test("A server that must be alone enters only if no other one is present, and keeps others out")
+    @Test("An exclusive server starts only if no other one is present, and excludes others")
     func alone() async throws {
         try await withDatabase { temporary in
             let first = presence(temporary.database, isAlone: true)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("Of servers that must be alone and start at once, one enters")
+    @Test("Of exclusive servers that start concurrently exactly one succeeds")
     func atOnce() async throws {
         try await withDatabase { temporary in
             let entered = try await withThrowingTaskGroup(of: Bool.self) { tasks in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A server that was killed is present for ten seconds, and its emails are then taken by others")
+    @Test("A killed server counts as present for 10 s, then others take its emails")
     func killed() async throws {
         try await withDatabase { temporary in
             let killed = presence(temporary.database, isAlone: true)
@@ -77,9 +77,7 @@ import Testing
         }
     }
 
-    @Test(
-        "While the secret is replaced, both secrets find an address and neither registers it twice; afterwards the new one suffices"
-    )
+    @Test("During a rotation both secrets find an address; afterward the new one suffices")
     func secretRotation() async throws {
         try await withDatabase { temporary in
             let (old, new) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
@@ -94,7 +92,7 @@ import Testing
             let second = try Account.sample("ben@example.com")
             #expect(try await during.insert(second))
             #expect(try await !before.insert(try .sample("ben@example.com")))
-            // A refused address keeps none of its keys.
+            // A refused address leaves none of its keys behind.
             #expect(
                 try await during.insert(contentsOf: [try .sample("ana@example.com"), try .sample("cleo@example.com")]).count == 1
             )
@@ -105,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("Emails of a claim whose response was lost are taken at once when the database responds again")
+    @Test("Reclaims emails of a claim with a lost response once the database responds")
     func lostClaim() async throws {
         try await withDatabase { temporary in
             let account = try await temporary.stores.addAccount()

@@ -6,7 +6,7 @@ import Testing
 
 /// The rules by which the same statements run on PostgreSQL, CockroachDB, YugabyteDB and Citus.
 @Suite struct StatementLintTests {
-    @Test("Every statement and every table keeps to the rules of distribution")
+    @Test("Every statement and every table follows the rules of distribution")
     func statements() throws {
         let statements = try Self.statements()
         #expect(statements.count > 80)
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A planted violation is found",
+        "Detects a planted violation",
         arguments: [
             "CREATE TABLE event (id bigserial PRIMARY KEY)", "CREATE TABLE event (id bigint GENERATED ALWAYS AS IDENTITY)",
             "SELECT nextval('event_id')", "SELECT pg_advisory_lock(1)", "LISTEN changes", "NOTIFY changes", "LOCK TABLE account",
@@ -32,10 +32,10 @@ import Testing
         #expect(try !StatementLint.problems(of: statement).isEmpty)
     }
 
-    /// The literals of the modules that are statements.
+    /// Returns the literals of the modules that are statements.
     private static func statements() throws -> [String] {
         let files = Repository.files("swift", under: ["Sources/Server/PostgresStores", "Sources/Server/StoreMigration"])
-            // Of SQLite.
+            // Contains statements of SQLite.
             .filter { $0.lastPathComponent != "CopySource.swift" }
         let literals = try files.flatMap { file in
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -49,7 +49,7 @@ import Testing
 }
 
 enum StatementLint {
-    /// What a statement must not contain, by the reason.
+    /// Constructs that a statement must not contain, by reason.
     private static let forbidden = [
         (#"\b(big|small)?serial\b|\bidentity\b|\bnextval\b"#, "a sequence"),
         (#"\bpg_advisory"#, "an advisory lock"),
@@ -65,7 +65,10 @@ enum StatementLint {
     ]
 
     /// Tables of one row per name or part.
-    private static let named = ["schema_lock", "schema_step", "shared_value", "idempotency_total", "idempotency_client"]
+    private static let named = [
+        "schema_lock", "schema_step", "shared_value", "idempotency_total", "idempotency_client", "idempotency_usage",
+        "idempotency_pool",
+    ]
 
     static func problems(of statement: String) throws -> [String] {
         var problems = try forbidden.filter { try Regex($0.0).ignoresCase().firstMatch(in: statement) != nil }.map(\.1)
@@ -79,7 +82,7 @@ enum StatementLint {
         return problems
     }
 
-    /// A table is keyed by random ids or digests.
+    /// Returns the problems of a table, which must be keyed by random ids or digests.
     private static func problems(ofTable statement: String) -> [String] {
         guard let name = statement.firstMatch(of: /CREATE TABLE (?:IF NOT EXISTS )?([a-z_]+)/)?.1 else { return ["no name"] }
         if named.contains(String(name)) { return [] }

@@ -14,4 +14,9 @@ import Testing
     func idempotency(_ check: IdempotencyStoreCheck) async throws {
         try await withDatabase { try await check.run(PostgresIdempotencyStore($0.database, bounds: check.bounds)) }
     }
+
+    @Test("Commits mutations together with their idempotency keys", arguments: IdempotentEffectCheck.all)
+    func effects(_ check: IdempotentEffectCheck) async throws {
+        try await withDatabase { try await check.run($0.stores, PostgresIdempotencyStore($0.database)) }
+    }
 }

@@ -6,7 +6,7 @@ import Logging
 import PostgresDriver
 import PostgresStores
 
-/// A new database on a real server, for one test, with connections of two processes.
+/// A new database on a real server for one test, with connections of two processes.
 struct TemporaryDatabase: Sendable {
     let url: String
     let database: PostgresDatabase

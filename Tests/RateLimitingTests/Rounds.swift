@@ -4,10 +4,10 @@
     import Glibc
 #endif
 
-/// How many random decisions the property tests make in all: a million, or what `HOLDFAST_ROUNDS` says.
+/// The number of random decisions of all property tests: a million, or `HOLDFAST_ROUNDS` if it is set.
 enum Rounds {
     static let total = getenv("HOLDFAST_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 1_000_000
 
-    /// One test's share, in its number of cases.
+    /// Returns the decisions of each of a test's cases, for a share of the total in percent.
     static func share(_ percent: Int, of cases: Int) -> Int { max(100, total / 100 * percent / cases) }
 }

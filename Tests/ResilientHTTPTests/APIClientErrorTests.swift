@@ -18,14 +18,14 @@ import Testing
         return await failure { try await client.post("/activities", Activity(id: 1, name: "a")) }
     }
 
-    @Test("The status is looked at before the body: what looks like a success is an error", arguments: [300, 400, 404, 500, 503])
+    @Test("Validates the status before the body: a body of success stays an error", arguments: [300, 400, 404, 500, 503])
     func statusFirst(status: Int) async throws {
         let error = try await get(.answer(status: status, body: #"{"success":true,"data":{"id":1,"name":"a"}}"#))
         #expect(error?.status == status)
         #expect(error?.kind != .decoding)
     }
 
-    @Test("An error of the contract is read with everything that it says")
+    @Test("Reads an error of the contract with all of its facts")
     func contract() async throws {
         let body =
             #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Mal","details":{"validation_errors":"#
@@ -36,7 +36,7 @@ import Testing
         #expect(error?.requestID == "r1" && error?.context == "user_login" && error?.recovery == .fixFields)
     }
 
-    @Test("A dated delay is measured against the client's clock")
+    @Test("Measures a dated delay against the client's clock")
     func delay() async throws {
         let error = try await get(.answer(status: 429, headers: [.retryAfter: "Tue, 04 Nov 2025 10:31:00 GMT"]))
         #expect(error?.retryAfter == .seconds(60))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "A page of a proxy is an error of its status",
+        "A proxy's web page is an error of its status",
         arguments: [(502, APIError.Kind.server), (403, .forbidden), (404, .notFound)]
     )
     func page(status: Int, kind: APIError.Kind) async throws {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "What the transport says gives the kind",
+        "The transport's error determines the kind",
         arguments: [
             (TransportError.Code.noInternet, APIError.Kind.noInternet, ErrorCode.noInternet),
             (.unreachable, .network, .networkError), (.connectionLost, .network, .networkError), (.timeout, .timeout, .timeout),
@@ -68,7 +68,7 @@ import Testing
             #expect(error?.kind == kind && error?.code == errorCode && error?.status == nil)
             #expect((error?.underlying as? TransportError)?.code == code)
             let isTransient = [APIError.Kind.network, .noInternet, .timeout].contains(kind)
-            // The same certificate will not be trusted a moment later.
+            // The certificate will not be trusted on a retry either.
             #expect(error?.isRetryable == (isTransient && code != .untrusted))
             #expect(APIError(TransportError(code, message: "x", wasSent: true)).kind == kind, "caught by itself")
         }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Whether a POST that may have been sent took effect is not known; a GET is just lost",
+        "A POST that may have been sent has an unknown outcome, a lost GET does not",
         arguments: [TransportError.Code.connectionLost, .timeout, .other]
     )
     func unknownOutcome(code: TransportError.Code) async throws {
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "Only methods that are safe to repeat are taken as such",
+        "Treats only the safe and idempotent methods as repeatable",
         arguments: [("GET", true), ("PUT", true), ("DELETE", true), ("PATCH", false)]
     )
     func methods(name: String, isSafe: Bool) async throws {
@@ -99,13 +99,16 @@ import Testing
         #expect(error?.kind == (isSafe ? .network : .unknownOutcome))
     }
 
-    @Test("A cancelled or never built POST did not take effect", arguments: [TransportError.Code.cancelled, .invalidRequest])
+    @Test(
+        "A canceled or never-built POST has a known outcome: not executed",
+        arguments: [TransportError.Code.cancelled, .invalidRequest]
+    )
     func notUnknown(code: TransportError.Code) async throws {
         let error = try await post(.failure(TransportError(code, message: "x", wasSent: true)))
         #expect(error?.kind != .unknownOutcome)
     }
 
-    @Test("A POST whose answer nobody reads is still refused by the body, or by a page of somebody else")
+    @Test("Detects a refusal or a foreign page in the unread body of a POST")
     func unread() async throws {
         #expect(try await post(.answer(status: 204)) == nil)
         #expect(try await post(.answer(status: 200, body: #"{"success":true,"data":{"anything":1}}"#)) == nil)
@@ -116,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "A success that refuses is an error also for those who read the bytes themselves",
+        "A success that refuses is an error for callers of raw bytes, too",
         arguments: [
             (#"{"success":false,"error_code":429}"#, APIError.Kind.rateLimited),
             (#"{"ok":false,"error":"invalid_auth"}"#, .unauthorized),
@@ -130,7 +133,7 @@ import Testing
         #expect(error?.kind == kind && error?.context == "delete_a" && error?.requestID == "r1")
     }
 
-    @Test("A value that is not as expected is named by its place")
+    @Test("Reports an unexpected value with its coding path")
     func place() async throws {
         let response = ScriptedTransport.Step.answer(status: 200, headers: [.requestID: "r1"], body: #"{"id":"x","name":"a"}"#)
         let error = try await get(response, context: "load")
@@ -155,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("A middleware's own error that says what it is is believed")
+    @Test("Uses the kind that a middleware's convertible error declares")
     func convertible() async throws {
         let client = try makeClient(ScriptedTransport([]), middleware: [Throwing()])
         let error = await failure { _ = try await client.send(.get, "/a", context: "c") }

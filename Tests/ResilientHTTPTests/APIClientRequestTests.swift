@@ -8,7 +8,7 @@ import Testing
 @Suite struct APIClientRequestTests {
     private let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"id":1,"name":"a"}"#), count: 4))
 
-    @Test("A GET carries method, address and what it accepts, and no body")
+    @Test("A GET has its method, URL and accepted types, and no body")
     func get() async throws {
         let client = try makeClient(transport, language: Language("es-MX"))
         let _: Activity = try await client.get("/activities?page=2&q=a%20b", headers: [.authorization: "Bearer t"])
@@ -22,7 +22,7 @@ import Testing
         #expect(sent.body == nil)
     }
 
-    @Test("A POST carries its value as JSON, keys in order, dates in ISO 8601")
+    @Test("A POST has its value as JSON with sorted keys and ISO 8601 dates")
     func post() async throws {
         struct Event: Encodable {
             var url = "https://x/y"
@@ -36,7 +36,7 @@ import Testing
         #expect(sent.body == Array(#"{"at":"2025-11-04T10:30:00Z","url":"https://x/y"}"#.utf8))
     }
 
-    @Test("A body of the caller's own keeps its type")
+    @Test("The caller's own body keeps its type")
     func ownBody() async throws {
         let client = try makeClient(transport)
         let response = try await client.send(.put, "/file", body: RequestBody([0, 255], contentType: "image/png"))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "Paths are relative to the base address",
+        "Paths are relative to the base URL",
         arguments: [
             ("https://api.example.org", "https", "api.example.org", "/a"),
             ("https://api.example.org/", "https", "api.example.org", "/a"),
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A path that is none is refused, and nothing is sent",
+        "Refuses an invalid path without sending a request",
         arguments: [
             "", "a", "https://evil.example/a", "?a", "/a b", "/a\r\nHost: evil", "/a\tb", "/a#b", "/ñ", "/\u{7F}", "/\u{0}",
             "\\a", "@evil.example",
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "An address that is no web address is refused, and nothing is sent",
+        "Refuses a base URL that is not a web address without sending a request",
         arguments: ["ftp://a.b", "/a", "file:///a", "mailto:a@b.co", "https:///a"]
     )
     func badBase(base: String) async throws {
@@ -92,7 +92,7 @@ import Testing
         #expect(transport.sent.isEmpty)
     }
 
-    @Test("A value that can't be written as JSON is refused, and nothing is sent")
+    @Test("Refuses a value that can't be encoded as JSON without sending a request")
     func badValue() async throws {
         let client = try makeClient(transport)
         let error = await failure { try await client.post("/a", [Double.nan], context: "c") }

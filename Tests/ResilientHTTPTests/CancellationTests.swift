@@ -5,7 +5,7 @@ import ResilientHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-    /// Never answers; ends when it is cancelled.
+    /// Never responds, and ends when it is canceled.
     private struct Silence: HTTPTransport {
         let clock: ManualClock
 
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Answers at once with a body that begins and never ends, and tells when somebody reads it.
+    /// Responds at once with a body that starts and never ends, and signals when the body is read.
     private struct Endless: HTTPTransport {
         let status: Int
         let chunks: AsyncThrowingStream<[UInt8], any Error>
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "Cancelling ends a call at once, and a cancelled POST is cancelled rather than of unknown outcome",
+        "Cancellation ends a call at once, and a canceled POST has no unknown outcome",
         arguments: ["GET", "POST"]
     )
     func waiting(name: String) async throws {
@@ -53,7 +53,7 @@ import Testing
         #expect(clock.sleeperCount == 0, "nothing is left behind")
     }
 
-    @Test("The time of a call is handed to the transport")
+    @Test("The transport receives the call's time limit")
     func timeout() async throws {
         let clock = ManualClock()
         let client = try makeClient(Silence(clock: clock))
@@ -63,7 +63,7 @@ import Testing
         #expect(await call.value?.kind == .timeout)
     }
 
-    @Test("Half a body that was being read when the call was cancelled is never taken for a whole one", arguments: [200, 500])
+    @Test("Never returns a partly read body of a canceled call as complete", arguments: [200, 500])
     func reading(status: Int) async throws {
         let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         let (started, signal) = AsyncStream<Void>.makeStream()

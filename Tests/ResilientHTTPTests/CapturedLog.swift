@@ -1,14 +1,14 @@
 import Logging
 import Synchronization
 
-/// A log that keeps every line, with its metadata, for a test to look at.
+/// A log that stores every line, with its metadata, for tests.
 final class CapturedLog: Sendable {
     private let all = Mutex<[String]>([])
 
     /// All lines so far.
     var lines: [String] { all.withLock { $0 } }
 
-    /// A logger that writes here, at every level.
+    /// A logger that writes to this log, at every level.
     var logger: Logger {
         var logger = Logger(label: "test") { [self] _ in Handler(log: self) }
         logger.logLevel = .trace

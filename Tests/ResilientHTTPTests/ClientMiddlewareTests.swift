@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct ClientMiddlewareTests {
-    /// Notes when it is passed, on the way out and on the way back.
+    /// Records requests and responses that pass through it.
     private final class Diary: ClientMiddleware {
         private let entries = Mutex<[String]>([])
         var text: [String] { entries.withLock { $0 } }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Does in place of the rest of the way what it was told.
+    /// Runs a closure instead of the rest of the chain.
     private struct Stub: ClientMiddleware {
         var answer: @Sendable () throws -> (HTTPResponse, ResponseBody)
 
@@ -46,7 +46,7 @@ import Testing
 
     private struct Odd: Error {}
 
-    @Test("The first middleware is the outermost, and each sees what the one before made of the request")
+    @Test("The first middleware is the outermost, and each receives the previous request")
     func order() async throws {
         let (transport, diary) = (ScriptedTransport([.answer(status: 200, body: "1")]), Diary())
         let client = try makeClient(transport, middleware: [diary, diary, diary])
@@ -58,7 +58,7 @@ import Testing
         #expect(diary.contexts.map(\.endpoint) == [endpoint, endpoint, endpoint])
     }
 
-    @Test("A middleware may answer by itself, and nothing is sent")
+    @Test("A middleware may return a response without sending a request")
     func shortcut() async throws {
         let (transport, diary) = (ScriptedTransport([]), Diary())
         let stub = Stub { (HTTPResponse(status: .ok), ResponseBody(Array("7".utf8))) }
@@ -67,7 +67,7 @@ import Testing
         #expect(transport.sent.isEmpty && diary.text.isEmpty)
     }
 
-    @Test("What a middleware throws ends the call: its own API error as it is, anything else as one")
+    @Test("A middleware's error ends the call: an API error unchanged, others converted")
     func thrown() async throws {
         let own = APIError(kind: .throttled, code: .throttled, recovery: .wait, context: "own")
         let cases: [(any Error, APIError.Kind)] = [

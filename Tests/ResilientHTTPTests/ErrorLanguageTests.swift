@@ -8,7 +8,7 @@ import Timekeeping
 @testable import ResilientHTTP
 
 /// The facts that a client adds to its errors for their texts.
-@Suite("Errors know their client")
+@Suite("Errors with the language of their client")
 struct ErrorLanguageTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
@@ -61,7 +61,7 @@ struct ErrorLanguageTests {
         #expect(error.sentCredentials == true)
     }
 
-    @Test("A user who never signed in is asked to sign in, without a word of an expired session")
+    @Test("A user who never signed in gets a request to sign in, not an expired session")
     func neverSignedIn() async throws {
         let session = Session(store: MemoryCredentialStore(), refresh: { _ in Credentials(accessToken: "b", refreshToken: nil) })
         let client = try client(Self.refused, session: session)
@@ -70,7 +70,7 @@ struct ErrorLanguageTests {
         #expect(shown.title == "Error" && shown.message == "Please sign in to continue." && shown.primary == .signIn)
     }
 
-    @Test("serverTextLanguage of the client shows the backend's sentences to users of that language")
+    @Test("serverTextLanguage shows the backend's texts to users of that language")
     func serverTextLanguage() async throws {
         let step = ScriptedTransport.Step.answer(
             status: 400,
@@ -84,7 +84,7 @@ struct ErrorLanguageTests {
         #expect(known?.localizedDescription == "Ese correo no existe.")
     }
 
-    @Test("localizedDescription is in the language and in the words of the client")
+    @Test("localizedDescription has the language and the texts of the client")
     func localizedDescription() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.unreachable, message: "refused", wasSent: false))
         let german = try client(lost, language: .german)
@@ -102,7 +102,7 @@ struct ErrorLanguageTests {
         #expect(own.localizedDescription == "Controlla la connessione")
     }
 
-    @Test("A gate closed by a 429 repeats the server's limit, and one closed by a 503 says that the service is unavailable")
+    @Test("A gate closed by a 429 repeats the server's limit, by a 503 the unavailability")
     func closedGates() async throws {
         for (status, text) in [
             (429, "Demasiadas solicitudes. Intenta de nuevo en 30 segundos."),

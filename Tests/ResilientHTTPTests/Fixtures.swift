@@ -6,13 +6,13 @@ import ResilientHTTP
 import Testing
 import Timekeeping
 
-/// What the tests ask for.
+/// The value that the tests request.
 struct Activity: Codable, Hashable, Sendable {
     var id: Int
     var name: String
 }
 
-/// A client over a script, at an address that does not exist.
+/// Returns a client over a script, with a base URL that does not exist.
 func makeClient(
     _ transport: some HTTPTransport,
     base: String = "https://api.example.org",
@@ -28,7 +28,7 @@ func makeClient(
     )
 }
 
-/// The typed error that an operation ends with.
+/// Returns the typed error of an operation, or `nil` if it succeeds.
 func failure(_ operation: () async throws -> Void) async -> APIError? {
     do {
         try await operation()
@@ -40,7 +40,7 @@ func failure(_ operation: () async throws -> Void) async -> APIError? {
 }
 
 extension CallContext {
-    /// A context with so much time left, on a clock that stands still.
+    /// Creates a context with this remaining time, on a clock that does not advance.
     convenience init(timeout: Duration) {
         let environment = ClientEnvironment(clock: MonotonicClock(ManualClock()))
         let endpoint = Endpoint(.get, "/a")

@@ -4,8 +4,9 @@ import HoldfastTesting
 import ResilientHTTP
 import Synchronization
 
-/// What becomes of an operation that runs on a ``SteppedExecutor``: nothing as long as it waits, so that a test which is wrong
-/// fails rather than hangs.
+/// The outcome of an operation that runs on a ``SteppedExecutor``. It is `nil` while the operation waits, so that an incorrect
+/// test
+/// fails instead of hanging.
 final class Outcome<Value: Sendable>: Sendable {
     private let state: Mutex<(result: Result<Value, any Error>?, task: Task<Void, Never>?)> = Mutex((nil, nil))
 
@@ -22,7 +23,7 @@ final class Outcome<Value: Sendable>: Sendable {
     var result: Result<Value, any Error>? { state.withLock(\.result) }
     /// Whether it has ended.
     var isOver: Bool { result != nil }
-    /// What it ended with, if that was an error of the client.
+    /// The client's error that it ended with, if there is one.
     var error: APIError? {
         if case .failure(let error) = result { error as? APIError } else { nil }
     }
@@ -30,7 +31,7 @@ final class Outcome<Value: Sendable>: Sendable {
     func cancel() { state.withLock(\.task)?.cancel() }
 }
 
-/// Answers from a script at once, and remembers when it was asked what.
+/// Responds from a script at once, and records the requests with their instants.
 final class RecordingTransport: HTTPTransport {
     private let script: ScriptedTransport
     private let clock: ManualClock
@@ -40,7 +41,7 @@ final class RecordingTransport: HTTPTransport {
         (self.clock, script) = (clock, ScriptedTransport(steps))
     }
 
-    /// When requests came, in order.
+    /// The instants of the requests, in order.
     var instants: [Duration] { times.withLock(\.self) }
     /// The requests, in order.
     var requests: [HTTPRequest] { script.sent.map(\.request) }

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "A model is read wrapped and flat, whatever the content type claims",
+        "Reads a model wrapped and flat, whatever the content type claims",
         arguments: [
             #"{"id":1,"name":"a"}"#, #"{"success":true,"data":{"id":1,"name":"a"}}"#, #"{"success":true,"id":1,"name":"a"}"#,
             #"{"success":true,"data":{"id":1,"name":"a"},"id":2,"name":"b"}"#,
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "A list is read wrapped and flat",
+        "Reads a list wrapped and flat",
         arguments: [#"[{"id":1,"name":"a"}]"#, #"{"success":true,"data":[{"id":1,"name":"a"}]}"#]
     )
     func list(body: String) async throws {
@@ -34,13 +34,13 @@ import Testing
         #expect(activities == [Activity(id: 1, name: "a")])
     }
 
-    @Test("A single value is read wrapped and flat", arguments: ["42", #"{"success":true,"data":42}"#])
+    @Test("Reads a single value wrapped and flat", arguments: ["42", #"{"success":true,"data":42}"#])
     func single(body: String) async throws {
         let number: Int = try await get(body)
         #expect(number == 42)
     }
 
-    @Test("A model that has members of the wrapper's names is read as itself")
+    @Test("Reads a model that has members named like the wrapper's as itself")
     func ownMembers() async throws {
         struct Report: Decodable, Equatable {
             var success: Bool
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A refusal is an error even where the body would be the model",
+        "A refusal is an error even if its body could be decoded as the model",
         arguments: [
             #"{"success":false,"id":1,"name":"a"}"#, #"{"success":false,"data":{"id":1,"name":"a"}}"#,
             #"{"valid":false,"error":"Nope","id":1,"name":"a"}"#, #"{"success":false,"error":"Nope"}"#,
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "A refusal in the manner of Slack or GraphQL is an error",
+        "A refusal in the form of Slack or GraphQL is an error",
         arguments: [
             (#"{"ok":false,"error":"ratelimited"}"#, APIError.Kind.rateLimited, "ratelimited"),
             (#"{"ok":false,"error":"invalid_auth","id":1,"name":"a"}"#, .unauthorized, "invalid_auth"),
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "A model with members of those names is read as itself",
+        "Reads a model with members of those names as itself",
         arguments: [
             #"{"ok":false,"id":1,"name":"a"}"#, #"{"ok":true,"error":"x","id":1,"name":"a"}"#,
             #"{"errors":[{"message":"m"}],"id":1,"name":"a"}"#, #"{"data":null,"errors":[],"id":1,"name":"a"}"#,
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "A body that is not what was asked for is a decoding error",
+        "A body of another type than requested is a decoding error",
         arguments: [
             "", " ", "null", "{", "[]", #"{"id":"1","name":"a"}"#, #"{"success":true,"data":{"id":1}}"#, "text", "[[[[",
         ]
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A page where JSON was expected is not the API's",
+        "A web page where JSON was expected is not the API's response",
         arguments: ["<!doctype html><p>Log in", " \r\n\t<html>", "<?xml version=\"1.0\"?>", "\u{FEFF}<html>"]
     )
     func page(body: String) async {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct CorruptRowTests {
     @Test(
-        "An account that does not hold what its table promises is an error, not a crash",
+        "A corrupt account row is an error, not a crash",
         arguments: [
             "email = 'no address'", "email = ''", "first_name = ''", "first_name = char(7)", "id = 'no id'",
             "first_name = '\(String(repeating: "x", count: 10_000))'",
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("A corrupt intent does not keep the others from being sent", arguments: [1, 10])
+    @Test("A corrupt intent does not block the sending of others", arguments: [1, 10])
     func intentAmongOthers(limit: Int) async throws {
         try await withStores { stores in
             let intents = [try makeIntent(0), try makeIntent(1), try makeIntent(2)]
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "The tables themselves refuse what makes no sense",
+        "The tables' constraints refuse invalid rows",
         arguments: [
             "UPDATE account SET state = 'gone'", "UPDATE account SET email = NULL", "UPDATE account SET epoch = 'many'",
             "UPDATE account SET created_at = 'yesterday'", "UPDATE mail_intent SET kind = 'spam'",

@@ -3,6 +3,9 @@ import AccountCore
 import AccountStoreTesting
 import ErrorContract
 import Foundation
+import GRDB
+import HTTPTypes
+import Idempotency
 import Testing
 
 @testable import SQLiteStores
@@ -16,7 +19,7 @@ import Testing
         )
     }
 
-    @Test("Links of a database from before the address was kept go on to work")
+    @Test("Links of a database from before the address was stored remain valid")
     func resetTokens() async throws {
         try await withStores { stores in
             let token = try await stores.mint(for: try await stores.addAccount())
@@ -26,7 +29,39 @@ import Testing
         }
     }
 
-    @Test("Intents of a file from before they lay in order go on to work, each with what has become of it")
+    @Test("Idempotency keys of a file from before they were counted in bytes are found until they expire, and count for nothing")
+    func idempotencyKeys() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite3")
+        defer { for suffix in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) } }
+        let claim = try IdempotencyClaim.sample(owner: .address("ana", network: "home"))
+        let answer = try #require(IdempotentResponse(status: 204, headers: [:], body: []))
+        let pool = try DatabasePool(path: file.path)
+        let migrations = Schema.migrator.migrations
+        let last = try #require(migrations.firstIndex { $0.hasPrefix("idempotency keys count") })
+        try Schema.migrator.migrate(pool, upTo: migrations[last - 1])
+        try await pool.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO idempotency_key (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body)
+                    VALUES (?, 7, ?, 1, 1, ?, 204, '[]', x'')
+                    """,
+                arguments: [Data(claim.key.rawValue), Data(claim.fingerprint.rawValue), Date.after(100).timeIntervalSince1970]
+            )
+        }
+        try pool.close()
+        let database = try SQLiteDatabase(path: file.path)
+        let store = SQLiteIdempotencyStore(database)
+        #expect(try await store.claim(claim, after: 99) == .finished(answer))
+        #expect(try await store.claim(claim, after: 100) == .claimed)
+        try await store.release(claim)
+        let counted = try await database.read { database in
+            try Int.fetchAll(database, sql: "SELECT size FROM idempotency_usage UNION SELECT size FROM idempotency_pool")
+        }
+        #expect(counted == [0])
+        try database.close()
+    }
+
+    @Test("Intents of a file from before they were ordered keep their states")
     func intents() async throws {
         try await withStores { stores in
             let intents = try (0..<3).map { try makeIntent($0, after: TimeInterval($0)) }

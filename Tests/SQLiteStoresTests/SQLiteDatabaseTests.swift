@@ -11,7 +11,7 @@ import Testing
     /// The number of steps of the schema.
     private static let migrations = SQLiteSchema.migrator.migrations.count
 
-    @Test("A commit that was reported is on disk: FULL and WAL on the writer, also after reopening")
+    @Test("A reported commit is on disk: FULL and WAL on the writer, also after reopening")
     func durability() async throws {
         try await withStores { stores in
             for database in [stores.database, try stores.reopened().database] {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A database whose file was removed or replaced underneath does not call itself ready", arguments: [true, false])
+    @Test("A database whose file was removed or replaced reports that it is not ready", arguments: [true, false])
     func replaced(by another: Bool) async throws {
         try await withStores { stores in
             try await stores.database.ping()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("While nothing can be written the database does not call itself ready; a write that was wrong says nothing of it")
+    @Test("An unwritable database is not ready; an invalid write does not affect readiness")
     func readiness() async throws {
         try await withStores { stores in
             let database = stores.database
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("Foreign keys are enforced")
+    @Test("Enforces foreign keys")
     func foreignKeys() async throws {
         try await withStores { stores async throws in
             await #expect(throws: DatabaseError.self) {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("A reopened file has what was written, and is not migrated twice")
+    @Test("A reopened file has its rows and is not migrated twice")
     func reopening() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("Many processes may open a new file at once: it is migrated by one of them")
+    @Test("One of many processes that open a new file migrates it")
     func concurrentOpening() async throws {
         for _ in 0..<10 {
             let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("The database answers a ping until it is closed, and a ping writes nothing")
+    @Test("A ping succeeds until the database is closed, and writes nothing")
     func ping() async throws {
         try await withStores { stores in
             let before = try stores.bytes()
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("A file that is no database is refused and left as it is")
+    @Test("Refuses a file that is not a database, and does not change it")
     func noDatabase() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString).sqlite3")
         defer { for suffix in ["", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) } }
@@ -126,7 +126,7 @@ import Testing
         #expect(try Data(contentsOf: file) == content)
     }
 
-    @Test("A database of somebody else is refused and keeps its tables")
+    @Test("Refuses another application's database, and does not change its tables")
     func foreignDatabase() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString).sqlite3")
         defer {
@@ -140,7 +140,7 @@ import Testing
         #expect(names == ["x"])
     }
 
-    @Test("A path that can't be opened is refused", arguments: ["/nonexistent/folder/x.sqlite3", "/proc/x.sqlite3"])
+    @Test("Refuses a path that can't be opened", arguments: ["/nonexistent/folder/x.sqlite3", "/proc/x.sqlite3"])
     func badPath(_ path: String) {
         #expect(throws: DatabaseError.self) { try SQLiteDatabase(path: path) }
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import SQLiteStores
 
 @Suite struct SQLiteMailTests {
-    @Test("An added intent survives the death of the server")
+    @Test("An added intent survives a crash of the server")
     func durable() async throws {
         try await withStores { stores in
             let intent = MailIntent(
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("The digest of the token is in the database; the token itself is neither there nor in the log")
+    @Test("The database has only the token's digest; neither it nor the log has the token")
     func clearToken() async throws {
         try await withStores { stores in
             let logs = InMemoryLogHandler()

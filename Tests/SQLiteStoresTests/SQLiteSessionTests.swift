@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStores
 
 @Suite struct SQLiteSessionTests {
-    @Test("No token of a session that has ended is left")
+    @Test("Removes all tokens of an ended session")
     func end() async throws {
         try await withSession { stores, opened in
             #expect(try await opened.isAlive)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("A sweep leaves no token of the sessions that it removes")
+    @Test("A sweep removes the tokens of the sessions that it removes")
     func sweep() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A sweep is bounded work: it takes at most 500 sessions at a time")
+    @Test("A sweep is bounded to 500 sessions at a time")
     func boundedSweep() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("Tokens that were used longer ago than a session may be idle are forgotten, siblings too, and the session goes on")
+    @Test("Removes tokens used longer ago than the idle time; the session stays valid")
     func forgottenTokens() async throws {
         try await withSession { stores, opened in
             let day: TimeInterval = 86_400
@@ -65,7 +65,7 @@ import Testing
                 token = sibling
             }
             try await opened.stores.sessions.sweep(at: .after(40 * day), rules: opened.rules)
-            // Those used on days 10 to 40, those killed by the use of a sibling on days 11 to 40, and the last two.
+            // The tokens used on days 10 to 40, those that a sibling's use ended on days 11 to 40, and the last two.
             #expect(try await stores.number("SELECT COUNT(*) FROM refresh_token") == 31 + 30 + 2)
             #expect(try await opened.use(opened.first, after: 40 * day + 2).outcome == .refused)
             #expect(try await opened.isAlive)

@@ -17,7 +17,7 @@ import Testing
 
     private func files(_ folder: URL) throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
 
-    @Test("A lock is held while its holder lives, and its file leaves with it")
+    @Test("A lock lasts as long as its holder, and its file is removed with it")
     func life() async throws {
         try await withLocks { _, locks, folder in
             var lock: ServerLock? = try locks.take()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("Files of servers that ended are removed, those of living ones stay")
+    @Test("Removes files of ended servers, and keeps those of running ones")
     func abandoned() async throws {
         try await withLocks { _, locks, folder in
             let lock = try locks.take()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("Of 200 servers that start while others clear up each has a lock")
+    @Test("Each of 200 servers that start during removals gets a lock")
     func race() async throws {
         try await withLocks { _, locks, folder in
             let taken = try await concurrently(200) { number in

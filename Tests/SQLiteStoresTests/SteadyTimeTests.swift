@@ -9,7 +9,7 @@ import Testing
 
 @testable import SQLiteStores
 
-/// The clocks of a machine that a test sets and boots.
+/// The clocks of a machine, which a test can set and boot.
 final class SetClocks: Sendable {
     private let time = Mutex(
         SnapshotTime(wallNanoseconds: 1_750_000_000_000_000_000, bootNanoseconds: 5_000_000_000, bootID: "boot 1")
@@ -18,7 +18,7 @@ final class SetClocks: Sendable {
     var snapshot: @Sendable () -> SnapshotTime { { self.time.withLock { $0 } } }
     var wall: @Sendable () -> Date { { Date(timeIntervalSince1970: Double(self.snapshot().wallNanoseconds) / 1e9) } }
 
-    /// Lets time pass.
+    /// Advances the time.
     func pass(_ seconds: Double) {
         time.withLock { time in
             time.wallNanoseconds += Int64(seconds * 1e9)
@@ -60,7 +60,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Continues after a boot by what the wall clock advanced since the last record")
+    @Test("Continues after a boot by the wall clock's advance since the last record")
     func boot() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -89,7 +89,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Continues by the wall clock where boots have no names, and never runs backwards")
+    @Test("Continues by the wall clock where boots have no ids, and never runs backward")
     func nameless() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -103,10 +103,10 @@ final class SetClocks: Sendable {
     }
 }
 
-/// What clock steps do to due times and grace windows, with the services that a server puts together.
+/// The effect of clock steps on due times and grace windows, with the services of a server.
 @Suite(.timeLimit(.minutes(1))) struct ClockStepTests {
     @Test(
-        "Accepts a used refresh token for ten seconds, whatever the clock is set to",
+        "Accepts a used refresh token for ten seconds, for any clock setting",
         arguments: [-3_600.0, -5, 5, 3_600]
     )
     func graceWindow(_ step: Double) async throws {
@@ -133,7 +133,7 @@ final class SetClocks: Sendable {
     }
 
     @Test(
-        "Sends a failed email after its backoff, whatever the clock is set to",
+        "Sends a failed email after its backoff, for any clock setting",
         arguments: [-7_200.0, 7_200],
         [false, true]
     )
@@ -142,7 +142,7 @@ final class SetClocks: Sendable {
             let clocks = SetClocks()
             var time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
             try await stores.addAccount()
-            // The first one is requested while the clock is off, and fails.
+            // The first email is requested while the clock is wrong, and fails.
             clocks.step(-step)
             let ana = MailIntent.Subject.passwordReset(try EmailAddress("ana@example.com"))
             try await stores.intents.enqueue(MailIntent(subject: ana, language: .english, createdAt: time.now()))
@@ -164,7 +164,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Sends an email from before a step forward, and none past the life of its link")
+    @Test("Sends an email from before a clock step, and none past the life of its link")
     func expiry() async throws {
         try await withStores { stores in
             let clocks = SetClocks()

@@ -21,7 +21,14 @@ import Testing
         try await withStores { try await check.run(SQLiteIdempotencyStore($0.database, bounds: check.bounds)) }
     }
 
-    @Test("The store in memory passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
+    @Test("Commits mutations together with their idempotency keys", arguments: IdempotentEffectCheck.all)
+    func effects(_ check: IdempotentEffectCheck) async throws {
+        try await withStores { stores in
+            try await check.run(SQLiteAccountStores(stores.database), SQLiteIdempotencyStore(stores.database))
+        }
+    }
+
+    @Test("The in-memory store passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
     func idempotencyInMemory(_ check: IdempotencyStoreCheck) async throws {
         try await check.run(MemoryIdempotencyStore(bounds: check.bounds))
     }
@@ -34,22 +41,23 @@ import Testing
         }
     }
 
-    @Test("The limiter in memory passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
+    @Test("The in-memory limiter passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
     func limitsInMemory(_ check: RateLimitStoreCheck) async throws {
         let clock = ManualClock()
         try await check.run(JointRateLimiter(check.rules, clock: clock)) { clock.advance(by: $0) }
     }
 
-    @Test("A hundred thousand junk keys wash out no key of another client")
+    @Test("A hundred thousand junk keys evict no key of another client")
     func junk() async throws {
-        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 500, keysPerClient: 100))
+        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 4 << 20))
         try await store.answer(try .sample("mine", client: "victim"))
         for number in 0..<100_000 {
-            let claim = try IdempotencyClaim.sample("\(number)", client: "junk-\(number % 50)")
+            let claim = try IdempotencyClaim.sample("\(number)", client: "junk-\(number % 300)")
             guard try await store.claim(claim, after: 1) == .claimed else { continue }
             store.finish(claim, with: nil, until: .after(900))
         }
-        #expect(store.count() <= 500)
+        #expect(store.count() <= 2_048)
         #expect(try await store.claim(try .sample("mine", client: "victim"), after: 2) == .finished(nil))
+        #expect(try await store.claim(try .sample("new", client: "victim"), after: 2) == .claimed)
     }
 }

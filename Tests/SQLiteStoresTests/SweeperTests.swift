@@ -10,7 +10,7 @@ import Testing
 @testable import SQLiteStores
 
 @Suite(.timeLimit(.minutes(1))) struct SweeperTests {
-    @Test("The sweeper removes what has expired at once and then every five minutes, until it is stopped")
+    @Test("Sweeps at once and every five minutes until it is stopped")
     func rounds() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("A sweep that fails is told of and tried again")
+    @Test("Logs a failed sweep and repeats it")
     func failure() async throws {
         try await withStores { stores async throws in
             let clock = ManualClock()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("However much has expired, one sweep removes all of it")
+    @Test("One sweep removes all expired rows, however many")
     func backlog() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()

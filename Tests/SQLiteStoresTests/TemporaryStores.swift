@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import SQLiteStores
 
-/// The stores over one SQLite file.
+/// The stores of one SQLite file.
 struct TemporaryStores: AccountStores {
     let path: String
     let database: SQLiteDatabase
@@ -31,28 +31,28 @@ struct TemporaryStores: AccountStores {
         stores = SQLiteAccountStores(database)
     }
 
-    /// The same file, opened a second time.
+    /// Opens the same file a second time.
     func reopened() throws -> TemporaryStores {
         try TemporaryStores(path: path)
     }
 
-    /// Runs SQL as only somebody with the file in hand could.
+    /// Runs SQL with direct access to the file.
     func execute(_ sql: String) async throws {
         try await database.pool.write { try $0.execute(sql: sql) }
     }
 
-    /// The number that a query gives.
+    /// Returns the number that is the result of a query.
     func number(_ sql: String) async throws -> Int {
         try await database.pool.read { try Int.fetchOne($0, sql: sql) ?? 0 }
     }
 
-    /// The bytes of the file and of its write-ahead log.
+    /// Returns the bytes of the file and of its write-ahead log.
     func bytes() throws -> Data {
         let log = FileManager.default.contents(atPath: path + "-wal") ?? Data()
         return try Data(contentsOf: URL(filePath: path)) + log
     }
 
-    /// A worker that sends the emails of the queue.
+    /// Returns a worker that sends the emails of the queue.
     func worker(
         delivery: any MailDelivery,
         now: @escaping @Sendable () -> Date,
@@ -94,7 +94,7 @@ func withSession(_ body: (TemporaryStores, OpenedSession) async throws -> Void) 
     }
 }
 
-/// A wall clock that stands still until a test moves it.
+/// A wall clock that advances only when a test moves it.
 final class WallClock: Sendable {
     private let date = Mutex(Date.after(0))
 
@@ -105,7 +105,7 @@ final class WallClock: Sendable {
     }
 }
 
-/// What a number of concurrent calls give.
+/// Runs calls concurrently and returns their results.
 func concurrently<Value: Sendable>(
     _ count: Int,
     _ body: @escaping @Sendable (Int) async throws -> Value

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scheduling
 
-/// A queue by reference: an expectation can't call what mutates a value.
+/// A queue with reference semantics, because an expectation can't call mutating methods of a value.
 private final class Queue<Key: Hashable & Sendable, Element> {
     var queue = FairQueue<Key, Element>()
     var count: Int { queue.count }
@@ -45,7 +45,7 @@ private final class Queue<Key: Hashable & Sendable, Element> {
         #expect(drain(queue) == ["b1", "a2", "b2"])
     }
 
-    @Test("A removed element is not served, and its key keeps its turn")
+    @Test("Does not serve a removed element, and its key keeps its turn")
     func removal() {
         let queue = makeQueue([("a", "a1"), ("b", "b1"), ("a", "a2")])
         #expect(queue.remove(0) == "a1")
@@ -54,7 +54,7 @@ private final class Queue<Key: Hashable & Sendable, Element> {
         #expect(drain(queue) == ["a2", "b1"])
     }
 
-    @Test("The last element of a key is removed with its turn")
+    @Test("Removing the last element of a key removes its turn")
     func lastOfKey() {
         let queue = makeQueue([("a", "a1"), ("b", "b1")])
         #expect(queue.remove(0) == "a1")
@@ -62,7 +62,7 @@ private final class Queue<Key: Hashable & Sendable, Element> {
         #expect(queue.popFirst() == nil)
     }
 
-    @Test("A key with few elements takes the place of the last one of the longest key")
+    @Test("A key with few elements displaces the last one of the longest key")
     func displacement() {
         let queue = makeQueue([("a", "a1"), ("a", "a2"), ("a", "a3"), ("b", "b1")])
         let last = queue.popLast(inFavorOf: "c")
@@ -73,7 +73,7 @@ private final class Queue<Key: Hashable & Sendable, Element> {
         #expect(drain(queue) == ["a1", "b1"])
     }
 
-    @Test("Whatever is added and removed, counts agree and no key waits for more than a round")
+    @Test("In random use, counts agree and no key waits for more than a round")
     func randomUse() {
         for seed in 0..<50 as Range<UInt64> {
             var random = SplitMix64(seed: seed)

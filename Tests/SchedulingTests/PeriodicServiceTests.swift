@@ -20,7 +20,7 @@ import Testing
         func fail() { state.withLock { $0.failures += 1 } }
     }
 
-    @Test("Works once per interval, and goes on after a failure")
+    @Test("Works once per interval, and continues after a failure")
     func interval() async {
         let (clock, journal) = (ManualClock(), Journal())
         let service = PeriodicService(every: .seconds(60), clock: clock) {
@@ -38,7 +38,7 @@ import Testing
         await running.value
     }
 
-    @Test("A shutdown ends the pause; only work that follows the pause is done once more", arguments: [false, true])
+    @Test("A shutdown ends the pause; only work that follows the pause runs once more", arguments: [false, true])
     func shutdown(pausesFirst: Bool) async {
         let (clock, journal) = (ManualClock(), Journal())
         let service = PeriodicService(every: .seconds(60), order: pausesFirst ? .pauseFirst : .workFirst, clock: clock) {
@@ -54,7 +54,7 @@ import Testing
         #expect(journal.rounds == 1)
     }
 
-    @Test("Work that is canceled ends the service")
+    @Test("Canceled work ends the service")
     func cancellation() async {
         let journal = Journal()
         let service = PeriodicService(every: .seconds(60)) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scheduling
 
-/// A line by reference: an expectation can't call what mutates a value.
+/// A line with reference semantics, because an expectation can't call mutating methods of a value.
 private final class Line<Key: Hashable & Sendable> {
     private var line: VirtualLine<Key>
 
@@ -25,7 +25,7 @@ private final class Line<Key: Hashable & Sendable> {
 @Suite struct VirtualLineTests {
     private let start = Duration.seconds(100)
 
-    @Test("Clients that return when told arrive at the rate of service", arguments: [2.0, 18, 90])
+    @Test("Clients that obey their delay arrive at the rate of service", arguments: [2.0, 18, 90])
     func returningClients(rate: Double) {
         let line = Line<String>()
         var arrivals: [Int: Int] = [:]
@@ -37,7 +37,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(arrivals.values.allSatisfy { $0 == Int(rate) })
     }
 
-    @Test("Clients that were refused over a time return over as long a time")
+    @Test("Clients refused over a period return over an equally long one")
     func steadyRefusals() {
         let line = Line<String>()
         var arrivals: [Int: Int] = [:]
@@ -46,12 +46,12 @@ private final class Line<Key: Hashable & Sendable> {
             let delay = line.place(for: "a", rate: 10, at: now, chance: 0)
             arrivals[Int((now + delay).components.seconds), default: 0] += 1
         }
-        // 20 are refused per second, twice what is served.
+        // 20 per second are refused, twice the rate of service.
         #expect(arrivals.values.allSatisfy { $0 <= 12 }, "\(arrivals)")
         #expect(arrivals.values.reduce(0, +) == 400)
     }
 
-    @Test("Chance adds a tenth at most, and never takes anything away")
+    @Test("Jitter adds at most a tenth and never subtracts")
     func jitter() {
         for chance in [0, 0.5, 0.99] {
             let line = Line<String>()
@@ -63,7 +63,7 @@ private final class Line<Key: Hashable & Sendable> {
         }
     }
 
-    @Test("A delay is from 1 to 60 s, also if nothing is served")
+    @Test("A delay is from 1 to 60 s, even if nothing is served")
     func bounds() {
         let line = Line<String>()
         #expect(line.place(for: "a", rate: 10_000, at: start, chance: 0) == .seconds(1))
@@ -88,7 +88,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(line.isEmpty)
     }
 
-    @Test("A place that is not claimed expires")
+    @Test("An unclaimed place expires")
     func expiry() {
         let line = Line<String>()
         let delay = line.place(for: "a", rate: 10, at: start, chance: 0)
@@ -98,7 +98,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(line.isEmpty)
     }
 
-    @Test("A client that ignores its delays extends its own and not another client's")
+    @Test("A client that ignores its delays extends only its own delay")
     func impatientClient() {
         let line = Line<String>()
         var impatient: [Duration] = []
@@ -111,7 +111,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(line.place(for: "patient", rate: 10, at: now, chance: 0) == .seconds(1))
     }
 
-    @Test("With a place each, clients are served in the order of their refusals")
+    @Test("With one place each, clients are served in the order of their refusals")
     func manyClients() {
         let line = Line<Int>()
         let delays = (0..<100).map { line.place(for: $0, rate: 10, at: start, chance: 0) }
@@ -127,7 +127,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(line.due(at: start + .seconds(60)) == 0, "a client without a place is not expected")
     }
 
-    @Test("The line never holds more than it may, whatever is requested, and empties")
+    @Test("The line never exceeds its bound in random use, and empties")
     func randomUse() {
         for seed in 0..<50 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
@@ -157,14 +157,14 @@ private final class Line<Key: Hashable & Sendable> {
 }
 
 @Suite struct ServiceRateTests {
-    @Test("Reports its estimate until something is measured")
+    @Test("Reports its initial estimate until there are measurements")
     func estimate() {
         let rate = ServiceRate(estimate: 40)
         #expect(rate.perSecond(at: .zero) == 40)
         #expect(rate.perSecond(at: .seconds(1_000)) == 40, "idle time doesn't count")
     }
 
-    @Test("Follows what is served while the service is busy", arguments: [2, 20, 200])
+    @Test("Follows the measured rate while the service is busy", arguments: [2, 20, 200])
     func busy(perSecond: Int) {
         var rate = ServiceRate(estimate: 1_000)
         rate.note(served: 0, isBusy: true, at: .zero)
@@ -173,14 +173,14 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(abs(measured - Double(perSecond)) < Double(perSecond) * 0.2, "\(measured)")
     }
 
-    @Test("Idle time and what is served in it change nothing")
+    @Test("Idle time and work within it do not change the estimate")
     func idle() {
         var rate = ServiceRate(estimate: 40)
         for second in 1...100 { rate.note(served: 1, isBusy: false, at: .seconds(second)) }
         #expect(rate.perSecond(at: .seconds(100)) == 40)
     }
 
-    @Test("Notices a fifth of the rate within some seconds")
+    @Test("Detects a drop to a fifth of the rate within seconds")
     func brownOut() {
         var rate = ServiceRate(estimate: 100)
         rate.note(served: 0, isBusy: true, at: .zero)
@@ -189,7 +189,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(rate.perSecond(at: .seconds(16)) < 35)
     }
 
-    @Test("Falls if a busy service serves nothing, and never to zero")
+    @Test("Falls if a busy service completes nothing, and never to zero")
     func stalled() {
         var rate = ServiceRate(estimate: 100)
         rate.note(served: 0, isBusy: true, at: .zero)
@@ -197,7 +197,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(rate.perSecond(at: .seconds(3_600)) > 0.01)
     }
 
-    @Test("A clock that goes backwards changes nothing")
+    @Test("A clock that goes backward changes nothing")
     func backwards() {
         var rate = ServiceRate(estimate: 100)
         rate.note(served: 0, isBusy: true, at: .seconds(5))

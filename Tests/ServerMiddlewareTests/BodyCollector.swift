@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Gathers a response's body in memory.
+/// Collects a response's body in memory.
 final class BodyCollector: ResponseBodyWriter {
     private(set) var bytes: [UInt8] = []
 

@@ -8,7 +8,7 @@ import ServerMiddleware
 import StrictJSON
 import Testing
 
-/// A request context that needs no connection.
+/// A request context without a connection.
 struct MemoryContext: RequestContext {
     struct Source: RequestContextSource {
         let logger: Logger
@@ -20,13 +20,13 @@ struct MemoryContext: RequestContext {
         coreContext = .init(source: source)
     }
 
-    /// A context whose logger writes to `logs`.
+    /// Returns a context whose logger writes to `logs`.
     static func make(logs: InMemoryLogHandler = InMemoryLogHandler()) -> MemoryContext {
         MemoryContext(source: Source(logger: Logger(label: "test", factory: { _ in logs })))
     }
 }
 
-/// The same, with bodies read by the contract's reader.
+/// The same context, with bodies that the contract's reader reads.
 struct ReadingContext: ContractRequestContext {
     typealias Source = MemoryContext.Source
 
@@ -41,7 +41,7 @@ struct ReadingContext: ContractRequestContext {
     }
 }
 
-/// An answer with its body gathered.
+/// A response with its complete body.
 struct Answer {
     let status: HTTPResponse.Status
     let headers: HTTPFields
@@ -71,7 +71,7 @@ struct Answer {
 }
 
 extension Request {
-    /// A request without a connection.
+    /// Returns a request without a connection.
     static func make(
         _ method: HTTPRequest.Method = .get,
         _ path: String = "/",
@@ -84,12 +84,12 @@ extension Request {
         )
     }
 
-    /// A POST of a text of some media type.
+    /// Returns a POST with a text of a media type.
     static func post(_ text: String, type: String? = "application/json", path: String = "/") -> Request {
         post(Array(text.utf8), type: type, path: path)
     }
 
-    /// A POST of bytes of some media type.
+    /// Returns a POST with bytes of a media type.
     static func post(_ bytes: [UInt8], type: String? = "application/json", path: String = "/") -> Request {
         var headers: HTTPFields = [:]
         headers[.contentType] = type
@@ -98,7 +98,7 @@ extension Request {
 }
 
 extension Router<MemoryContext> {
-    /// A router with the middleware of a server, without routes.
+    /// Returns a router with the middleware of a server, without routes.
     static func make(renderer: ContractErrorRenderer = ContractErrorRenderer(), index: RouteIndex? = nil) -> Router {
         let router = Router(context: MemoryContext.self, options: [.autoGenerateHeadEndpoints])
         router.add(middleware: RequestIDMiddleware())
@@ -106,7 +106,7 @@ extension Router<MemoryContext> {
         return router
     }
 
-    /// The answer to a request.
+    /// Returns the response to a request.
     func answer(_ request: Request, context: MemoryContext = .make()) async throws -> Answer {
         try await Answer(try await buildResponder().respond(to: request, context: context))
     }

@@ -20,11 +20,11 @@ struct Installation: Sendable {
     var source: SQLiteAccountStores { SQLiteAccountStores(sqlite) }
     var target: PostgresAccountStores { PostgresAccountStores(postgres, emailKeys: keys) }
 
-    /// The copy to the PostgreSQL database, or to another one.
+    /// Returns the copy to the PostgreSQL database, or to another one.
     func copy(to other: PostgresDatabase? = nil) -> StoreCopy { StoreCopy(from: file, to: other ?? postgres, emailKeys: keys) }
 
-    /// Copies, and ends as soon as an event meets a condition.
-    /// - Returns: Whether the copy came to its end.
+    /// Copies until an event meets a condition.
+    /// - Returns: Whether the copy completed.
     func interruptedCopy(_ condition: @escaping @Sendable (StoreCopy.Event) -> Bool) async throws -> Bool {
         let task = Task { [self] in
             try await copy().run { event in
@@ -39,14 +39,14 @@ struct Installation: Sendable {
         }
     }
 
-    /// Executes SQL on a new connection, as another process would.
+    /// Executes SQL on a new connection, like another process.
     func execute(_ sql: String) async throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         try await DatabaseQueue(path: file.path, configuration: configuration).write { try $0.execute(sql: sql) }
     }
 
-    /// The number that a query of PostgreSQL returns.
+    /// Returns the number that is the result of a query on PostgreSQL.
     func number(_ statement: PostgresStatement) async throws -> Int {
         try await postgres.client.execute(statement).rows.first?.value(0) ?? -1
     }
@@ -65,7 +65,7 @@ func withInstallation(_ body: @Sendable (Installation) async throws -> Void) asy
     }
 }
 
-/// Makes an empty PostgreSQL database.
+/// Creates an empty PostgreSQL database.
 func withPostgres(_ body: @Sendable (PostgresDatabase) async throws -> Void) async throws {
     var settings = try PostgresSettings(url: try await PostgresServer.shared().createDatabase())
     settings.maximum = 4

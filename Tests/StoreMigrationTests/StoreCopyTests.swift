@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("Rows that change, go and come while the copy is interrupted arrive as they are at its end")
+    @Test("Rows that change during an interrupted copy arrive in their final state")
     func changedRows() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -77,7 +77,7 @@ import Testing
             let session = try await OpenedSession(source, account: accounts[0])
             #expect(try await !installation.interruptedCopy { if case .compared = $0 { true } else { false } })
             try await installation.execute("UPDATE account SET first_name = 'Bea' WHERE email_key = 'user1@example.com'")
-            // One address goes from one account to another.
+            // An address moves from one account to another.
             try await installation.execute("DELETE FROM account WHERE email_key = 'user2@example.com'")
             let successor = try await source.addAccount("user2@example.com")
             try await installation.execute(
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A copy that is interrupted at any point goes on there, beside a server that writes")
+    @Test("An interrupted copy continues at any point, beside a server that writes")
     func interrupted() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -105,7 +105,7 @@ import Testing
                 while true {
                     do {
                         accepted.append(try await source.addAccount("more\(accepted.count)@example.com"))
-                        // A load, not a race with the copy.
+                        // Produces load without racing with the copy.
                         try await Task.sleep(for: .milliseconds(2))
                     } catch let failure as StoreFailure {
                         return (accepted, failure)
@@ -125,7 +125,7 @@ import Testing
             }
             _ = try await installation.copy().run { _ in }
             let (accepted, failure) = try await writes.value
-            // It never started again.
+            // The copy never started again.
             #expect(copied.withLock { $0 == $0.sorted() })
             #expect(failure.isBusy && failure.message.contains("DATABASE_URL"))
             #expect(!accepted.isEmpty)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("A difference is found, nothing is sealed, and the server goes on")
+    @Test("A difference prevents the seal, and the server continues")
     func difference() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A sealed database reads, refuses writes as busy, and writes again without the seal")
+    @Test("A sealed database reads, refuses writes as busy, and writes after the seal ends")
     func seal() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -163,12 +163,12 @@ import Testing
             #expect(try await session.isAlive)
             let failure = await #expect(throws: StoreFailure.self) { try await session.use(session.first, after: 1) }
             #expect(failure?.isBusy == true)
-            // Once more: there is nothing to do.
+            // A second run has nothing to do.
             #expect(try await installation.copy().run { _ in } == nil)
             #expect(try await StoreCopy.undo(installation.file))
             #expect(try await session.use(session.first, after: 1).outcome != .refused)
             #expect(try await !StoreCopy.undo(installation.file))
-            // PostgreSQL may have changed since.
+            // PostgreSQL may have changed since the copy.
             await #expect(throws: CopyFailure.self) { try await installation.copy().run { _ in } }
             try await withPostgres { postgres async throws in
                 #expect(try await installation.copy(to: postgres).run { _ in } != nil)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("A final pass that takes too long ends without a seal, and the next copy goes on")
+    @Test("A final pass that takes too long ends without a seal, and the next copy resumes")
     func longPause() async throws {
         try await withInstallation { installation in
             try await installation.source.addAccount()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("A copy whose log is gone starts again")
+    @Test("A copy whose log is missing starts again")
     func startAgain() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("Refuses a database that others use, and a second copy at once")
+    @Test("Refuses a database in use by others, and a second concurrent copy")
     func refusals() async throws {
         try await withInstallation { installation in
             try await installation.source.addAccount()
@@ -228,7 +228,7 @@ import Testing
                 second.withLock { if $0 == nil { $0 = Task { try await copy.run { _ in } } } }
             }
             let task = second.withLock { $0 }
-            // It was refused, or began after the end of the first.
+            // It was refused, or started after the end of the first.
             switch await task?.result {
             case .failure(let error)?: #expect("\(error)".contains("another copy"))
             case .success(let report)?: #expect(report == nil)

@@ -17,7 +17,7 @@ import Testing
         "{", "}", "[", "]", ":", ",", "\"", "\\", "\\u", "\\uD800", "null", "-", "1e999", "0", "\u{FEFF}", "e", ".",
     ]
 
-    /// One to four changes of a seed: bytes flipped, removed, doubled, cut off, tokens put in.
+    /// Makes one to four changes of a seed: bytes flipped, removed, duplicated or truncated, and tokens inserted.
     private static func mutated(_ generator: inout SplitMix64) -> [UInt8] {
         var bytes = Array((seeds.randomElement(using: &generator) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Whatever the bytes are, nothing traps, and what was read is written and read again as the same",
+        "For any bytes nothing traps, and a read value survives a round trip",
         arguments: [1, 2, 3, 4]
     )
     func roundTrip(seed: UInt64) throws {
@@ -55,7 +55,7 @@ import Testing
         #expect(readable < 4_900, "the mutations break some texts")
     }
 
-    @Test("Whatever the bytes are, the error decoder keeps the status and invents nothing", arguments: [5, 6])
+    @Test("For any bytes the error decoder keeps the status and invents nothing", arguments: [5, 6])
     func decoder(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<2_500 {

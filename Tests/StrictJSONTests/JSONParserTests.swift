@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test(
-        "A value is read",
+        "Reads a value",
         arguments: [
             ("null", JSONValue.null), ("true", true), (" false ", false), ("\t\r\n1\n", 1), ("\"\"", ""), ("[]", []), ("{}", [:]),
             ("[ ]", []), ("{ }", [:]), ("[1, \"a\" ,null,[true]]", [1, "a", JSONValue.null, [true]]),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "An escape is read",
+        "Reads an escape",
         arguments: [
             (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e1\u00E1""#, "Aáá"), (#""\uD83D\uDCA5""#, "💥"),
             (#""\ud83d\udca5!""#, "💥!"), (#""\u0000""#, "\u{0}"), (#""a\u0301""#, "a\u{301}"),
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "A number is an integer as long as it can be, else a double",
+        "A number is an integer if possible, else a double",
         arguments: [
             ("0", JSONValue.integer(0)), ("-0", .integer(0)), ("42", .integer(42)), ("-7", .integer(-7)),
             ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
@@ -46,7 +46,7 @@ import Testing
         #expect(try parse(text) == expected)
     }
 
-    @Test("Members keep their order, and equality does not look at it")
+    @Test("Members keep their order, which equality ignores")
     func order() throws {
         let object = try #require(try parse(#"{"b":1,"a":2}"#).objectValue)
         #expect(object.members.map(\.key) == ["b", "a"])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "A key that occurs twice is refused, however it is written",
+        "Refuses a duplicate key, however it is written",
         arguments: [#"{"a":1,"a":2}"#, #"{"a":1,"\u0061":1}"#, #"[{"x":{"e":1,"f":2,"e":3}}]"#]
     )
     func duplicatesRefused(text: String) {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "However many members an object has, each key is found again and none is taken for another",
+        "Finds each key of an object with any number of members, and no other",
         arguments: [1, 2, 7, 8, 9, 31, 32, 33, 300]
     )
     func manyMembers(count: Int) throws {
@@ -77,21 +77,21 @@ import Testing
         }
     }
 
-    @Test("Keys that are drawn alike and written otherwise are two keys, as code units are compared")
+    @Test("Keys that look the same but have different code units are two keys")
     func codeUnits() throws {
         let object = try #require(try parse(#"{"\u00e9":1,"e\u0301":2,"K":3,"\u212A":4}"#).objectValue)
         #expect(object.members.count == 4)
         #expect(object["\u{E9}"] == 1 && object["e\u{301}"] == 2 && object["K"] == 3 && object["\u{212A}"] == 4)
     }
 
-    @Test("Where duplicates are let through, the last one counts and keeps the first one's place")
+    @Test("If duplicates are allowed, the last value wins at the first one's position")
     func duplicatesLastWins() throws {
         let value = try parse(#"{"a":1,"b":2,"a":3}"#, JSONParser(duplicates: .lastWins))
         #expect(value == ["a": 3, "b": 2])
         #expect(value.objectValue?.members.map(\.key) == ["a", "b"])
     }
 
-    @Test("Nesting is read down to the limit and not past it", arguments: [1, 2, 64, 200])
+    @Test("Reads nesting down to the limit and not past it", arguments: [1, 2, 64, 200])
     func depth(limit: Int) throws {
         let parser = JSONParser(maximumDepth: limit)
         let arrays = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("A limit of no depth at all is a programmer's mistake")
+    @Test("A depth limit of zero fails a precondition")
     func precondition() async {
         await #expect(processExitsWith: .failure) { _ = JSONParser(maximumDepth: 0) }
     }

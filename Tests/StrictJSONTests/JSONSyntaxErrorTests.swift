@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "A text that breaks off is told as such",
+        "Reports a truncated text as such",
         arguments: [
             "", " ", "{", "[", "[1", "[1,", #"{"a""#, #"{"a":"#, #"{"a":1"#, #"{"a":1,"#, #""abc"#, #""a\"#, #""\u12"#, "tru",
             "nul", "-",
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A character out of place is told with its place",
+        "Reports a misplaced character with its position",
         arguments: [
             ("[1,]", 3), (#"{"a":1,}"#, 7), ("{a:1}", 1), ("{'a':1}", 1), ("[1 2]", 3), (#"{"a" 1}"#, 5), ("1 2", 2), ("tRue", 1),
             ("[t]", 2), ("undefined", 0), ("NaN", 0), ("Infinity", 0), ("-Infinity", 1), ("+1", 0), (".5", 0), ("//c", 0),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "A number that JSON does not have is refused",
+        "Refuses a number that JSON does not have",
         arguments: ["01", "-01", "00", "1.", "1.e5", "1e", "1e+", "1e-x", "1.x", "1e400", "-1e400"]
     )
     func invalidNumber(text: String) {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "A number that is too large may be read as null instead, and nothing else is",
+        "Can read a number that is too large as null, and nothing else",
         arguments: ["1e400", "-1e400", "[1e999,2]"]
     )
     func overflow(text: String) throws {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "A string with a bad escape, half a surrogate pair or a raw control character is refused",
+        "Refuses a string with a bad escape, a lone surrogate or a control character",
         arguments: [
             #""\x""#, #""\u12G4""#, #""\u+123""#, #""\uD800""#, #""\uDC00""#, #""\uD800\u0041""#, #""\uD800x""#, #""\uD83D\n""#,
             #""\uDCA5\uD83D""#, "\"a\nb\"", "\"\u{0}\"", "\"\\\u{1F}\"", "\"\\n\u{1F}\"",
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "Bytes that are not UTF-8 are refused, with and without an escape beside them",
+        "Refuses bytes that are not UTF-8, with and without an escape beside them",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x9F, 0x92], [0x80], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]]
     )
     func invalidUTF8(bytes: [UInt8]) {
@@ -80,12 +80,12 @@ import Testing
         #expect(fault(bytes) != nil)
     }
 
-    @Test("A text in UTF-16 is refused", arguments: [[0xFE, 0xFF, 0x00, 0x7B], [0x7B, 0x00, 0x7D, 0x00]] as [[UInt8]])
+    @Test("Refuses a text in UTF-16", arguments: [[0xFE, 0xFF, 0x00, 0x7B], [0x7B, 0x00, 0x7D, 0x00]] as [[UInt8]])
     func utf16(bytes: [UInt8]) {
         #expect(fault(bytes)?.reason == .unexpectedCharacter)
     }
 
-    @Test("The description tells the fault and the place")
+    @Test("The description contains the fault and the position")
     func description() {
         #expect(fault(Array("[1,]".utf8))?.description == "unexpected character at byte 3")
     }

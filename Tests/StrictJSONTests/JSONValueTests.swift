@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JSONValueTests {
     @Test(
-        "A value is written compactly, members in their order",
+        "Writes a value compactly with members in their order",
         arguments: [
             (JSONValue.null, "null"), (true, "true"), (false, "false"), (-12, "-12"), (.number(0.5), "0.5"),
             (.number(1e300), "1e+300"), (.number(.infinity), "null"), (.number(.nan), "null"), ([], "[]"),
@@ -16,7 +16,7 @@ import Testing
         #expect(String(decoding: value.encoded(), as: UTF8.self) == text)
     }
 
-    @Test("A value goes through Codable unchanged")
+    @Test("A value survives Codable unchanged")
     func codable() throws {
         let value: JSONValue = ["a": [1, .number(0.5), "x", true, .null, ["b": []]], "c": .integer(.max), "d": [:]]
         let data = try JSONEncoder().encode(value)
@@ -24,7 +24,7 @@ import Testing
         #expect(try JSONParser().parse(data) == value)
     }
 
-    @Test("A value tells what it is, and nothing else")
+    @Test("A value can be read only as its own type")
     func accessors() {
         #expect(JSONValue.string("a").stringValue == "a" && JSONValue.integer(1).stringValue == nil)
         #expect(JSONValue.integer(2).doubleValue == 2 && JSONValue.number(0.5).doubleValue == 0.5)
@@ -34,7 +34,7 @@ import Testing
         #expect(JSONValue.object(["a": 1]).objectValue == ["a": 1] && JSONValue.null.objectValue == nil)
     }
 
-    @Test("Equal objects hash alike, whatever the order of their members")
+    @Test("Equal objects have equal hashes, whatever the order of their members")
     func hashing() {
         let (left, right): (JSONValue, JSONValue) = (["a": 1, "b": [2]], ["b": [2], "a": 1])
         #expect(left == right)
@@ -42,7 +42,7 @@ import Testing
         #expect(left != ["a": 1] && left != ["a": 1, "b": [3]] && left != ["a": 1, "c": [2]])
     }
 
-    @Test("A member is set, replaced in its place and removed")
+    @Test("Sets a member, replaces it at its position and removes it")
     func members() {
         var object: JSONObject = ["a": 1, "b": 2, "a": 3]
         #expect(object.members.map(\.key) == ["a", "b"] && object["a"] == 3)

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The repository that the tests stand in.
+/// The repository that contains the running tests.
 public enum Repository {
-    /// Its folder.
+    /// The root folder of the repository.
     public static let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
-    /// The files with an ending under some folders, in the order of their paths.
+    /// Returns the files with an extension under some folders, sorted by path.
     public static func files(_ ending: String, under folders: [String]) -> [URL] {
         folders.flatMap { folder in
             let paths = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
@@ -13,6 +13,6 @@ public enum Repository {
         }.sorted { $0.path < $1.path }
     }
 
-    /// A file's path from the root.
+    /// Returns a file's path relative to the root.
     public static func name(of file: URL) -> String { String(file.path.dropFirst(root.path.count + 1)) }
 }

@@ -13,7 +13,7 @@ import Timekeeping
         #expect(Duration.nanoseconds(7).wholeNanosecondsRoundedUp == 7)
     }
 
-    @Test("Clamps what 64 bits do not hold")
+    @Test("Clamps values that do not fit into 64 bits")
     func clamping() {
         #expect(Duration.seconds(Int64.max).wholeNanoseconds == .max)
         #expect(Duration.seconds(Int64.min).wholeNanoseconds == .min)

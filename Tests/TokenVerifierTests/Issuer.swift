@@ -6,7 +6,7 @@ import Synchronization
 import Timekeeping
 import TokenVerifier
 
-/// An issuer of access tokens: its key sets, and counts of how often they were fetched.
+/// An issuer of access tokens with its key sets, which counts their fetches.
 final class Issuer: Sendable {
     struct Unreachable: Error {}
 
@@ -55,7 +55,7 @@ final class Issuer: Sendable {
     }
 
     static func member(_ id: String, x: String, y: String, more: String = "") -> String {
-        // The parameters come in base64; a key set has base64url.
+        // The parameters are base64, and a key set contains base64url.
         let (x, y) = (url(x), url(y))
         return #"{"kty":"EC","crv":"P-256","use":"sig","alg":"ES256","kid":"\#(id)","x":"\#(x)","y":"\#(y)"\#(more)}"#
     }
@@ -64,7 +64,7 @@ final class Issuer: Sendable {
         base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Signs a token; the header and the claims can be replaced as JSON.
+    /// Signs a token. The header and the claims can be replaced by JSON.
     func token(
         key id: String = "a",
         header: String? = nil,

@@ -30,14 +30,14 @@ import Testing
     }
 
     @Test(
-        "Refuses bytes that are no reply",
+        "Refuses bytes that are not a reply",
         arguments: ["HTTP/1.1 200 OK\r\n", "*70000\r\n", "*4294967295\r\n", "$-7\r\n", String(repeating: "*1\r\n", count: 20)]
     )
     func invalid(text: String) {
         #expect(throws: ValkeyError.protocolViolation) { try read([Array(text.utf8)[...]]) }
     }
 
-    @Test("Refuses a reply that is larger than the bound, and counts each reply anew")
+    @Test("Refuses a reply larger than the bound, and counts each reply separately")
     func bound() throws {
         let small = Array("$40\r\n\(String(repeating: "x", count: 40))\r\n".utf8)
         let many = Array(repeatElement(small, count: 100).joined())

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "Refuses TLS with a hint, and everything that is not understood",
+        "Refuses TLS with a hint, and every unknown part",
         arguments: [
             ("rediss://:secret@host", "TLS proxy"), ("valkeys://:secret@host", "TLS proxy"), ("http://secret@host", "valkey://"),
             ("valkey://", "host"), ("secret", "URL"), ("valkey://:secret@host/zero", "database"),
@@ -29,7 +29,7 @@ import Testing
         #expect(failure?.description.contains("secret") == false)
     }
 
-    @Test("Shows nothing of the address")
+    @Test("Descriptions show nothing of the address")
     func secrecy() throws {
         let address = try ValkeyAddress(url: "valkey://ana:secret@db.example")
         #expect("\(address)" == "ValkeyAddress")

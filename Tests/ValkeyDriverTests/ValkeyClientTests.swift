@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A late reply closes the connection, commands then fail at once, and at most one batch is executed late")
+    @Test("A late reply closes the connection, and at most one batch executes late")
     func timeout() async throws {
         try await ValkeyServer.run { server in
             try await withClient(server.url) { client in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("Connects again after the server was killed and started anew, and loads its scripts")
+    @Test("Reconnects after the server was killed and restarted, and loads its scripts")
     func restart() async throws {
         let script = ValkeyScript("return redis.call('INCRBY', KEYS[1], ARGV[1])")
         try await ValkeyServer.run { server in
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("Distinguishes errors of the store, of the settings, and of commands, and continues after them")
+    @Test("Distinguishes errors of the store, settings and commands, and continues")
     func errors() async throws {
         try await ValkeyServer.run(["--maxmemory", "1mb"]) { server in
             try await withClient(server.url) { client in

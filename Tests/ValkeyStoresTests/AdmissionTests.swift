@@ -7,12 +7,12 @@ import Testing
 @testable import ValkeyStores
 @testable import holdfast_limit_process
 
-/// How many requests are admitted, by several servers and against the limiter in memory.
+/// The number of requests admitted by several servers, compared with the limiter in memory.
 @Suite(.timeLimit(.minutes(30))) struct AdmissionTests {
     /// The number of decisions of all processes.
     private static let decisions = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap(Int.init) ?? 20_000
 
-    @Test("Eight processes whose clocks differ by minutes never admit more than the quota in any window")
+    @Test("Eight processes with different clocks never exceed the quota in any window")
     func processes() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "lp-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ import Testing
         }.max() ?? 0
     }
 
-    @Test("64 concurrent checks are decided as the limiter in memory decides them")
+    @Test("64 concurrent checks have the same decisions as those of the in-memory limiter")
     func oracle() async throws {
         let rules = [
             RateLimitRule(.requests(7, per: .seconds(60), name: "ring")),

@@ -7,13 +7,13 @@ import ValkeyDriver
 
 @testable import ValkeyStores
 
-/// Failures of the server: none admits more than the share of the fallback, and none lasts.
+/// Failures of the server: none admits more than the share of the fallback, and none is permanent.
 @Suite(.timeLimit(.minutes(5))) struct FailureTests {
     private static let policy = RateLimitPolicy.requests(10, per: .seconds(3_600), name: "p")
     private static let rules = [RateLimitRule(policy)]
     private let claims = [RateLimitClaim("p", key: "ana")]
 
-    /// How many of so many requests are admitted.
+    /// Returns how many of a number of requests are admitted.
     private func admissions(_ count: Int, _ process: SharedLimits.Process) async throws -> Int {
         var admitted = 0
         for _ in 0..<count where try await process.store.admit(claims).isAdmitted { admitted += 1 }
@@ -28,7 +28,7 @@ import ValkeyDriver
         try #require(!process.client.isReady)
     }
 
-    @Test("Decides by a share of the quota while the server is stopped, and by the server again after")
+    @Test("Decides by a share of the quota while the server is stopped")
     func stopped() async throws {
         try await SharedLimits.run { limits in
             let process = try await limits.start(Self.rules, deadline: .milliseconds(500))
@@ -40,12 +40,12 @@ import ValkeyDriver
             #expect(!process.client.isReady)
             limits.server.signal(SIGCONT)
             try await process.client.waitUntilReady(within: SharedLimits.patience)
-            // The request that timed out can have been counted late.
+            // The request that timed out may be counted late.
             #expect((7...8).contains(try await admissions(100, process)))
         }
     }
 
-    @Test("Gives away no more than the share when the server is killed and comes back empty", arguments: [0.5, 1])
+    @Test("Admits no more than the share when the server is killed and restarts empty", arguments: [0.5, 1])
     func killed(share: Double) async throws {
         try await SharedLimits.run { limits in
             let process = try await limits.start(Self.rules, fallback: .local(share: share))
@@ -60,7 +60,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("Gives away no more than the share when the data is removed, again and again")
+    @Test("Admits no more than the share when the data is removed repeatedly")
     func flushed() async throws {
         try await SharedLimits.run { limits in
             let one = try await limits.start(Self.rules)
@@ -83,7 +83,7 @@ import ValkeyDriver
 
     enum Failure: CaseIterable { case stopped, killed, flushed }
 
-    @Test("No failure gives away more than the share of each server, whatever they admitted before", arguments: Failure.allCases)
+    @Test("No failure admits more than each server's share, whatever was admitted before", arguments: Failure.allCases)
     func gift(_ failure: Failure) async throws {
         for before in [(0, 0), (1, 8), (3, 4), (6, 4)] {
             try await SharedLimits.run { limits in
@@ -114,7 +114,7 @@ import ValkeyDriver
                 }
                 let admitted = own.reduce(0, +)
                 let shares = own.map { max(0, 5 - $0) }.reduce(0, +)
-                // A server that has counted nothing has lost nothing.
+                // A server that has counted nothing can lose nothing.
                 let most = (failure == .stopped || admitted == 0 ? 10 : admitted) + shares
                 #expect(admitted + during + after <= most, "\(own) before, \(during) during, \(after) after")
                 #expect(during <= shares, "\(own) before")
@@ -129,7 +129,7 @@ import ValkeyDriver
     }
 
     @Test(
-        "Decides by the share while the server executes no commands, and by the server again after",
+        "Decides by the share while the server executes no commands",
         arguments: Inability.allCases
     )
     func unable(_ inability: Inability) async throws {
@@ -138,7 +138,7 @@ import ValkeyDriver
         try await SharedLimits.run(options) { limits in
             let (server, process) = (limits.server, try await limits.start(Self.rules))
             #expect(try await admissions(2, process) == 2)
-            // The script ends when it is killed.
+            // The script runs until it is killed.
             let cause = Task {
                 if isBusy {
                     try await server.cli("EVAL", "while true do end", "0")
@@ -177,7 +177,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("Goes on when the server has dropped the scripts")
+    @Test("Continues when the server has dropped the scripts")
     func scripts() async throws {
         try await SharedLimits.run { limits in
             let process = try await limits.start(Self.rules)
@@ -187,7 +187,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("Decides by the share when the server's memory is full, and counts nothing in part")
+    @Test("Decides by the share when the server's memory is full, and counts atomically")
     func full() async throws {
         try await SharedLimits.run(["--maxmemory-policy", "noeviction"]) { limits in
             let rules = Self.rules + [RateLimitRule(.requests(10, per: .seconds(60), name: "q"))]
@@ -204,7 +204,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("A closed policy fails, an open one is not counted, and one in shadow does not fail")
+    @Test("A closed policy fails, an open one is not counted, and a shadow one never fails")
     func fallbacks() async throws {
         try await SharedLimits.run { limits in
             let fallbacks: [String: ValkeyFallback] = ["closed": .closed, "open": .open, "shadow": .closed]
@@ -225,7 +225,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("Refunds what it admitted on its own, and what a server that is gone counted as far as it can")
+    @Test("Refunds its own admissions, and those of an unreachable server where possible")
     func refunds() async throws {
         try await SharedLimits.run { limits in
             let process = try await limits.start(Self.rules, fallback: .local(share: 1))
@@ -242,7 +242,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("No step of the server's clock admits more, and a step back refuses no client for longer than the window")
+    @Test("No step of the server's clock admits more or refuses longer than the window")
     func clockSteps() async throws {
         try await SharedLimits.run { limits in
             let paced = RateLimitPolicy.requests(10, per: .seconds(60), name: "paced", algorithm: .strictGCRA(burst: 5))
@@ -260,7 +260,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("Asks the server once a second about a request that it refuses, and when its keys have changed")
+    @Test("Checks a refused request with the server once a second and after key changes")
     func knownRefusals() async throws {
         try await SharedLimits.run { limits in
             let process = try await limits.start(Self.rules)

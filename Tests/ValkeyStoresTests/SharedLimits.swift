@@ -10,7 +10,7 @@ import ValkeyDriver
 
 @testable import ValkeyStores
 
-/// Servers that share limits, and time that stands still for all of them until a test lets it pass.
+/// Servers that share limits, and a time that advances for all of them only when a test moves it.
 final class SharedLimits: Sendable {
     static let patience = Duration.seconds(20)
 
@@ -30,7 +30,7 @@ final class SharedLimits: Sendable {
         self.server = server
     }
 
-    /// Runs Redis for the time of a closure.
+    /// Runs Redis for the duration of a closure.
     static func run<Result>(_ options: [String] = [], _ body: (SharedLimits) async throws -> Result) async throws -> Result {
         try await ValkeyServer.run(options) { server in
             let limits = SharedLimits(server: server)
@@ -47,8 +47,8 @@ final class SharedLimits: Sendable {
 
     /// Starts a server.
     /// - Parameters:
-    ///   - deadline: How long a decision may wait. Long, since tests share the machine with others.
-    ///   - hasRealTime: Whether limits use the clock of Redis, and the process a clock that goes on.
+    ///   - deadline: The maximum duration of a decision. It is long, since tests share the machine with others.
+    ///   - hasRealTime: Whether limits use the clock of Redis, and the process a clock that advances by itself.
     func start(
         _ rules: [RateLimitRule],
         fallbacks: [String: ValkeyFallback] = [:],
@@ -76,13 +76,13 @@ final class SharedLimits: Sendable {
         return process
     }
 
-    /// Lets time pass for Redis and all servers.
+    /// Advances the time of Redis and all servers.
     func pass(_ time: Duration) {
         self.time.withLock { $0 += time }
         for process in processes.withLock({ $0 }) { process.clock.pass(time) }
     }
 
-    /// Steps the clock of Redis, which no server notices.
+    /// Steps the clock of Redis without affecting the servers.
     func stepServer(by step: Duration) { time.withLock { $0 += step } }
 
     private func close() async {
@@ -90,7 +90,7 @@ final class SharedLimits: Sendable {
     }
 }
 
-/// A clock that a test moves, and that goes on by itself or not.
+/// A clock that a test moves, and that can also advance by itself.
 final class OffsetClock: Clock {
     typealias Instant = ContinuousClock.Instant
 

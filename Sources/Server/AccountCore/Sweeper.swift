@@ -4,7 +4,10 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Removes what has expired, every few minutes, all of it, a bounded amount in each transaction.
+/// Periodically removes all expired data, a bounded amount in each transaction.
+///
+/// Stores refuse expired tokens and sessions even without it; the service only frees space. Several servers on one database may each run
+/// one.
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
@@ -74,7 +77,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Sweeps until nothing is left that has expired; others may write between any two of its steps.
+    /// Removes all expired data. Other writers may run between any two of its transactions.
     public func sweep() async throws {
         try await storeTime?()
         try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }

@@ -3,24 +3,32 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// Brings people of another system in, as many at once as one commit takes. Beginning again goes on where it ended: who is there
-/// already is left as he is.
+/// Imports users of another system, a batch per transaction. An interrupted import can be repeated: existing accounts are not changed.
+///
+/// ```swift
+/// let users = AccountImport(into: accounts, language: .english) { Date() }
+/// let progress = try await users.run(ImportFile.read(file)) { place, reason in
+///     print("\(place): \(reason)")
+/// } report: { progress in
+///     print("\(progress.done) of \(progress.total)")
+/// }
+/// ```
 public struct AccountImport: Sendable {
-    /// What has become of the records so far.
+    /// The counts of an import so far.
     public struct Progress: Hashable, Sendable {
-        /// How many records have been looked at.
+        /// The number of processed records.
         public var done = 0
-        /// How many records there are.
+        /// The number of all records.
         public var total = 0
-        /// How many accounts are new.
+        /// The number of new accounts.
         public var added = 0
-        /// Had an account before.
+        /// The number of records with an existing account.
         public var present = 0
-        /// How many records can't be taken.
+        /// The number of refused records.
         public var refused = 0
     }
 
-    /// How many accounts are added in one commit.
+    /// The number of accounts in one transaction.
     public static let batchSize = 500
 
     private let accounts: any AccountRepository
@@ -32,7 +40,7 @@ public struct AccountImport: Sendable {
     /// Creates an import.
     /// - Parameters:
     ///   - accounts: The store of accounts.
-    ///   - language: For records that name none.
+    ///   - language: The language of records without one.
     ///   - isDryRun: Whether nothing is written.
     ///   - audit: Stores the event of each import; `nil` stores none.
     ///   - now: The wall clock.
@@ -46,11 +54,11 @@ public struct AccountImport: Sendable {
         (self.accounts, self.language, self.isDryRun, self.audit, self.now) = (accounts, language, isDryRun, audit, now)
     }
 
-    /// Imports what was read.
+    /// Imports records.
     /// - Parameters:
-    ///   - readings: The records, or why a line could not be read.
-    ///   - refuse: Told the place of each record that can't be imported, and why.
-    ///   - report: Told after each commit how far it has come.
+    ///   - readings: The records, or the errors of unreadable lines.
+    ///   - refuse: Called with the place and the reason of each refused record.
+    ///   - report: Called with the progress after each transaction.
     public func run(
         _ readings: [ImportFile.Reading],
         refuse: (_ place: String, _ reason: String) -> Void,

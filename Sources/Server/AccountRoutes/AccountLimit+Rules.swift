@@ -3,7 +3,7 @@ import OpenAPI
 public import RateLimiting
 
 extension AccountLimit {
-    /// The policy unless the operator sets another one.
+    /// The default policy. The operator can configure another one.
     public var standard: RateLimitPolicy {
         switch self {
         case .resetEmail: policy(3, perSeconds: 3_600)
@@ -19,12 +19,12 @@ extension AccountLimit {
         }
     }
 
-    /// A policy of this name.
+    /// Returns a policy with the name of this limit.
     public func policy(_ quota: Int, perSeconds seconds: Int) -> RateLimitPolicy {
         RateLimitPolicy(name: rawValue, quota: quota, window: .seconds(seconds))
     }
 
-    /// The limit as a rule. Responses don't report the result of a dry run.
+    /// Returns the rule of this limit. Responses don't report the result of a dry run.
     /// - Parameters:
     ///   - policy: The policy; ``standard`` if `nil`.
     ///   - wide: The factors for the networks of a client, for limits that have a key.
@@ -41,8 +41,8 @@ extension AccountLimit {
         )
     }
 
-    /// When the networks of a client are counted; `nil` if never. Those of a limit per client always are. A limit per address of an account counts
-    /// them only while its table is full: a network's sign-ins are limited by ``loginIP`` in any case.
+    /// When the networks of a client are counted; `nil` if never. A limit per client always counts them. A limit per account address counts
+    /// them only while its table is full, because ``loginIP`` limits the sign-ins of a network in any case.
     public var networkUse: WideLimits.Use? {
         switch key {
         case .client: .jointly

@@ -10,7 +10,7 @@ import StrictJSON
 
 /// The dependencies that must work for a server to be ready.
 public struct Readiness: Sendable {
-    /// A dependency.
+    /// A check of one dependency.
     public struct Check: Sendable {
         let name: String
         let run: @Sendable () async throws -> Void
@@ -18,7 +18,7 @@ public struct Readiness: Sendable {
         /// Creates a check.
         /// - Parameters:
         ///   - name: The name of the dependency, such as `database`.
-        ///   - run: Throws if it does not work.
+        ///   - run: Throws if the dependency does not work.
         public init(_ name: String, run: @escaping @Sendable () async throws -> Void) {
             self.name = name
             self.run = run
@@ -44,7 +44,7 @@ public struct Readiness: Sendable {
         return nil
     }
 
-    /// A check that takes too long has failed.
+    /// Runs a check and throws if it takes too long.
     private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await body() }
@@ -58,7 +58,18 @@ public struct Readiness: Sendable {
     }
 }
 
-/// Liveness and readiness.
+/// The health routes: liveness, which only responds, and readiness, which runs the checks.
+///
+/// ```swift
+/// let router = Router(context: BasicRequestContext.self)
+/// let readiness = Readiness(checks: [
+///     .init("disk") { _ = try FileManager.default.attributesOfFileSystem(forPath: "/") }
+/// ])
+/// let health = HealthRoutes<BasicRequestContext>(readiness)
+/// health.addLive(to: router)
+/// health.addReady(to: router)
+/// ```
+/// Use liveness to restart a server that hangs, and readiness to stop sending requests to it.
 public struct HealthRoutes<Context: RequestContext>: Sendable {
     private let readiness: Readiness
 
@@ -83,20 +94,20 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     @Sendable private func ready(_ request: Request, _ context: Context) async throws -> Response {
         guard let (check, error) = await readiness.failure() else { return try .json(["status": "ready"]) }
-        context.logger.error("Not ready", metadata: .failure(error, ["check": "\(check)"]))
+        context.logger.error("Readiness check failed", metadata: .failure(error, ["check": "\(check)"]))
         throw ContractError(.serverServiceUnavailable, details: ["check": .string(check)], retryAfter: .seconds(5))
     }
 }
 
 /// The callers that may read the metrics of a server.
 public enum MetricsAccess: Sendable {
-    /// Requests that name the machine itself as their host.
+    /// Requests whose `Host` is the machine itself.
     case loopback
-    /// Requests with this text as their bearer token.
+    /// Requests with this bearer token.
     case bearer(String)
 }
 
-/// The metrics of a server in the format of Prometheus.
+/// The route of the server's metrics in the format of Prometheus.
 public struct MetricsRoute<Context: RequestContext>: Sendable {
     private let access: MetricsAccess
     private let text: @Sendable () async -> String
@@ -127,7 +138,7 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         case .loopback: try request.requireHost(\.isLoopback)
         case .bearer(let token):
             let given = try request.bearerToken()
-            // Digests take the same time to compare however much of them is equal.
+            // Compares digests, so that the time doesn't depend on how many characters are equal.
             guard SHA256.hash(data: Data(given.utf8)) == SHA256.hash(data: Data(token.utf8)) else {
                 throw ContractError(.authTokenInvalid)
             }
@@ -136,11 +147,11 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
 }
 
 extension Request {
-    /// The token of `Authorization: Bearer`.
+    /// Returns the token of `Authorization: Bearer`.
     /// - Throws: ``ContractError`` with the code `AUTH_TOKEN_MISSING` or `AUTH_TOKEN_INVALID`.
     func bearerToken() throws -> String {
         guard let field = headers.value(of: .authorization) else { throw ContractError(.authTokenMissing) }
-        // By bytes: a token is long.
+        // Splits bytes, which is faster than characters for a long token.
         let parts = field.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true).map(Substring.init)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw ContractError(.authTokenInvalid) }
         return String(parts[1])

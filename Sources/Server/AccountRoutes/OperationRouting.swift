@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import Hummingbird
+import Idempotency
 import Logging
 import Observability
 import OpenAPI
@@ -10,9 +11,9 @@ import ServerMiddleware
 typealias Handler<Context> = @Sendable (Request, Context) async throws -> Response
 
 extension RouterMethods where Context: LimitedRequestContext {
-    /// Routes every operation of a part of the table, with its limits and its idempotency keys.
+    /// Adds a route for each operation of a group of the contract, with its limits and its idempotency keys.
     /// - Parameters:
-    ///   - idempotency: Where responses to keys are stored; `nil` if keys are ignored.
+    ///   - idempotency: The store of responses by key; `nil` to ignore keys.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(
         _ operations: Operations.Type,
@@ -29,7 +30,7 @@ extension RouterMethods where Context: LimitedRequestContext {
         }
     }
 
-    /// A group whose requests count under the limits when their handlers admit them.
+    /// Returns a group whose requests are counted by the limits when their handlers admit them.
     private func limited(by names: [AccountLimit], _ limits: RateLimits) -> RouterGroup<Context> {
         guard !names.isEmpty else { return group() }
         return group().add(middleware: AuditOriginMiddleware(limits: limits))
@@ -45,17 +46,17 @@ extension RouterMethods where Context: LimitedRequestContext {
         guard let keys else { return group() }
         return switch idempotency {
         case .none: group()
-        case .byClient: idempotent(by: keys, reader: reader) { limits.client(of: $0, in: $1) }
+        case .byClient: idempotent(by: keys, reader: reader) { .client(limits.client(of: $0, in: $1)) }
         case .byResetToken:
             idempotent(by: keys, reader: reader) { request, _ in
-                try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue
+                .secret(try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue)
             }
         }
     }
 }
 
 extension RateLimitSource {
-    /// The source of a limit whose key the request's head gives; `nil` if the handler claims it.
+    /// The source of a limit whose key is in the request's head; `nil` if the handler claims the limit.
     fileprivate init?(_ limit: AccountLimit) {
         switch limit.key {
         case .client: self = .client(limit.rawValue)

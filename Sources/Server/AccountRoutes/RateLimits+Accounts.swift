@@ -9,7 +9,8 @@ import StrictJSON
 
 extension RateLimits {
     /// Counts a reset request for an address, together with the limits that the operation's route claims.
-    /// - Parameter shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all alike.
+    /// - Parameter shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients
+    ///   alike.
     func admitReset(
         of email: EmailAddress,
         _ request: Request,
@@ -24,8 +25,8 @@ extension RateLimits {
         }
     }
 
-    /// Reserves an attempt to sign in. ``RateLimitAdmission/settle(_:)`` must follow when its outcome is known.
-    /// - Parameter device: The device that the request's device token proves, if it has a valid one.
+    /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
+    /// - Parameter device: The device of the request's device token, if the token is valid.
     func admitSignIn(
         with email: EmailAddress,
         device: UUID?,
@@ -51,8 +52,8 @@ extension RateLimits {
 }
 
 extension RateLimitAdmission {
-    /// Refunds what an attempt to sign in is not charged: everything that counts for the account if the password was not checked, the
-    /// failure if it was right. The limits of the client stay charged.
+    /// Refunds the part of an attempt to sign in that is not charged: everything that counts for the account if the password was not
+    /// checked, or the failure if the password was right. The limits of the client stay charged.
     func settle(_ check: Authentication.PasswordCheck) async {
         switch check {
         case .notMade: await refund(.loginAccount, .loginFailures, .loginDevice)

@@ -11,7 +11,7 @@ public import Pages
 public import ServerMiddleware
 import Timekeeping
 
-/// The pages behind the emailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
+/// The pages behind the emailed links. GET changes nothing, so link scanners can open them; only a submitted form does.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let lock: AccountLock
@@ -25,8 +25,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - freeze: Locks an account by the link of its confirmation email.
-    ///   - limits: Have a rule for each `AccountLimit`.
+    ///   - lock: Locks an account by the link of its confirmation email.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
     ///   - templates: The pages.
     ///   - origins: Refuses forms of other sites.
@@ -130,11 +130,11 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)
         guard let token = try? ResetToken(form.token) else { return .invalidLink }
-        // Who says it twice is shown the way back.
+        // A second submission gets the page with the link to start again.
         return try await found { try await lock.lock(token) } == nil ? .deadLink(email: "") : .locked
     }
 
-    /// What the closure returns, or `nil` if its token is dead.
+    /// Returns the result of the closure; `nil` if its token is invalid.
     private func found<Value>(_ body: () async throws -> Value) async throws -> Value? {
         do {
             return try await body()
@@ -170,7 +170,7 @@ extension RecoveryPageRoutes {
         } catch {
             let failure = ContractError(domain: error)
             if failure.isFault {
-                context.logger.error("Page failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
+                context.logger.error("Page rendering failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
             }
             return respond(failure: failure, language: language)
         }
@@ -201,7 +201,7 @@ extension RecoveryPageRoutes {
     }
 }
 
-/// The query of a page's address, read by the rules of `ResetLink`: a doubled parameter is no link.
+/// The query of a page's address, read by the rules of `ResetLink`: a link with a duplicate parameter is invalid.
 struct PageQuery {
     private let query: String
 
@@ -209,14 +209,14 @@ struct PageQuery {
         query = request.uri.query ?? ""
     }
 
-    /// Whether the query names a link at all. Other parameters, such as those of a campaign, are ignored.
+    /// Whether the query has a parameter of a link. Other parameters, such as those of a campaign, are ignored.
     var namesLink: Bool {
         query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
     }
 
-    /// The link that the page was opened with, or `nil` if it is none.
+    /// The link with which the page was opened; `nil` if it is invalid.
     var resetLink: ResetLink? {
-        // The host is our own: the request has come here.
+        // The host is irrelevant: the request has reached this server.
         URL(string: "https://localhost/\(ResetLink.page)?\(query)").flatMap { try? ResetLink($0, hosts: ["localhost"]) }
     }
 }

@@ -3,10 +3,11 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// Password reset: request, validate, confirm, and the request of apps in the field.
+/// The routes of password reset: request, validate, confirm, and the request route of apps in the field.
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let limits: RateLimits
@@ -20,14 +21,14 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - limits: Have a rule for each `AccountLimit`.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
-    ///   - idempotency: Lets reset requests and confirmations be repeated with their keys. The response to a validation names the
+    ///   - idempotency: Allows reset requests and confirmations to be repeated with their keys. The response to a validation names the
     ///     user, and is not stored.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
-    ///   - forms: Where bodies have the success form a request is answered in it as well.
-    ///   - rules: How long links live.
+    ///   - forms: The formats of responses: where errors have the success form, the response to a reset request has it, too.
+    ///   - rules: The lifetimes of links.
     public init(
         recovery: PasswordRecovery,
         limits: RateLimits,
@@ -48,7 +49,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. Errors of the request of apps in the field belong in the success form.
+    /// Adds the routes to a router or a group. The errors of the request route of apps in the field should have the success form.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
@@ -61,17 +62,19 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
-        let language = try await accept(request, context)
-        let message = ContractText.resetRequested.text(in: language)
-        guard forms.form(for: request) == .success else {
-            return try .json(MessageResponse(message: message), language: language)
+        try await accept(request, context) { language in
+            let message = ContractText.resetRequested.text(in: language)
+            guard forms.form(for: request) == .success else {
+                return try .json(MessageResponse(message: message), language: language)
+            }
+            return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
         }
-        return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
     }
 
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
-        let language = try await accept(request, context)
-        return try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
+        try await accept(request, context) { language in
+            try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
+        }
     }
 
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
@@ -94,21 +97,34 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
         try await limits.admit(in: context)
         let language = localization.language(of: request)
+        let message = ContractText.passwordChanged.text(in: language)
         return try await translatingDomainErrors {
-            let device = try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword)
-            let message = ContractText.passwordChanged.text(in: language)
-            return try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
+            var response = Response(status: .ok)
+            try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword) { device, write in
+                response = try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
+                return try await IdempotentRequest.committing(response, write)
+            }
+            return response
         }
     }
 
-    /// The same work for every address, known or not.
-    private func accept(_ request: Request, _ context: Context) async throws -> Language {
+    /// The same work for every address, known or not. The email, its limits and the idempotency key are committed together.
+    private func accept(
+        _ request: Request,
+        _ context: Context,
+        answering response: (Language) throws -> Response
+    ) async throws -> Response {
         let body = try await reader.read(PasswordResetRequest.self, from: request)
         let language = localization.language(of: request)
         let admission = try await limits.admitReset(of: body.email, request, in: context, sharing: shares)
+        let response = try response(language)
         try await translatingDomainErrors {
-            try await admission.committing { try await recovery.request(email: body.email, language: language) }
+            try await admission.committing {
+                try await IdempotentRequest.committing(response) {
+                    try await recovery.request(email: body.email, language: language)
+                }
+            }
         }
-        return language
+        return response
     }
 }

@@ -16,8 +16,8 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
-    ///   - description: The API that is described.
-    ///   - address: Where the server listens, once it does; the examples call it if no address is configured.
+    ///   - description: The API.
+    ///   - address: The address of the running server. The examples use it if no address is configured.
     /// - Throws: Mustache's error if the page's template can't be read.
     public init(_ description: APIDescription, address: @escaping @Sendable () -> URL?) throws {
         document = OpenAPIDocument(description).json.encoded()
@@ -42,7 +42,7 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The pages of the error codes, at which problem details point.
+/// The pages of the error codes, to which problem details link.
 public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     private let pages: ErrorPages
 
@@ -61,7 +61,7 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
         router.get("\(ErrorPages.path)/:code") { request, context in try page(request, context) }
     }
 
-    /// An unknown code has a page too, unless the client prefers JSON.
+    /// Returns the page of a code, also if the code is unknown, unless the client prefers JSON.
     private func page(_ request: Request, _ context: Context) throws -> Response {
         let name = context.parameters.get("code") ?? ""
         let nonce = SecretToken().text
@@ -80,7 +80,7 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The page at `/`. A client that prefers JSON gets the contract's 404.
+/// The page at `/`. A client that prefers JSON gets 404 of the contract.
 public struct HomeRoute<Context: RequestContext>: Sendable {
     private let page: HomePage
     private let localization: Localization

@@ -17,7 +17,7 @@ extension Response {
         json(bytes: try responseEncoder.encode(value), status: status, language: language)
     }
 
-    /// A response whose members are written without the encoder of Foundation, which takes ten times as long.
+    /// A response whose members are encoded without Foundation's encoder, which takes ten times as long.
     static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws
         -> Response
     {
@@ -46,7 +46,7 @@ extension Response {
     }()
 }
 
-/// A response to a frequent request, which writes its own members.
+/// A response to a frequent request, which lists its own members.
 protocol MembersResponse: Encodable {
     /// The members as the encoder writes them: sorted by their keys, without those that are `nil`.
     var members: JSONObject { get }
@@ -87,7 +87,7 @@ extension UserResponse: MembersResponse {
     var members: JSONObject { ["user": .object(user.members)] }
 }
 
-/// Runs domain code and translates its refusals into the contract.
+/// Runs domain code and converts its refusals to errors of the contract.
 func translatingDomainErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()
@@ -99,7 +99,7 @@ func translatingDomainErrors<Value>(_ body: () async throws -> Value) async thro
 }
 
 extension ContractError {
-    /// The contract's error for whatever domain code threw; a surprise is an internal error.
+    /// Converts an error of domain code to an error of the contract. Unknown errors become internal errors.
     init(domain error: any Error) {
         switch error {
         case let error as ContractError: self = error
@@ -112,7 +112,7 @@ extension ContractError {
 
 extension ContractError {
     init(_ error: StoreFailure) {
-        // Unavailable means that nothing was done; a client may then repeat the request without a key.
+        // Unavailable means that nothing was done, so a client may repeat the request without a key.
         let code: ErrorCode =
             error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)

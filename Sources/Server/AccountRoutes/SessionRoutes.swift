@@ -3,10 +3,11 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// Register, sign in, refresh, sign out, and the signed-in account.
+/// The routes of sessions: register, sign in, refresh, sign out, and the signed-in account.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let authentication: Authentication
     private let limits: RateLimits
@@ -17,8 +18,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - authentication: The service behind the routes.
-    ///   - limits: Have a rule for each `AccountLimit`.
-    ///   - idempotency: Lets signing out be repeated with its key. Responses of the other routes have tokens, which must not be stored.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
+    ///   - idempotency: Allows sign-out to be repeated with its key. Responses of the other routes have tokens, which must not be stored.
     ///   - reader: Reads the bodies of requests.
     ///   - localization: Selects the language of a response.
     public init(
@@ -87,8 +88,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         return try await translatingDomainErrors {
-            try await authentication.signOut(body.refreshToken)
-            return Response(status: .noContent)
+            let response = Response(status: .noContent)
+            try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }
+            return response
         }
     }
 
@@ -96,7 +98,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         try .json(UserResponse(user: try await authentication.user(of: request)))
     }
 
-    /// The asked-for language if there are texts in it, else the request's.
+    /// Returns the given language if texts in it are available, otherwise that of the request.
     private func language(_ asked: Language?, _ request: Request) -> Language {
         let preferred = localization.language(of: request)
         guard let asked else { return preferred }
@@ -105,7 +107,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 }
 
 extension Authentication {
-    /// Returns the user whose access token a request has.
+    /// Returns the user of a request's access token.
     /// - Throws: `ContractError`.
     package func user(of request: Request) async throws -> AccountUser {
         let token = try request.bearerToken()
@@ -131,7 +133,7 @@ extension SessionResponse {
     }
 }
 
-/// The cookie in which a browser stores its device token: sent to this host alone, over TLS, and not readable by scripts.
+/// The cookie in which a browser stores its device token: sent only to this host, over TLS, and not readable by scripts.
 enum DeviceCookie {
     static let name = "__Host-device"
 

@@ -13,7 +13,7 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
     /// - Parameters:
     ///   - appleAssociation: The file for universal links; `nil` if there is no app.
     ///   - androidLinks: The file for Android app links; `nil` if there is no app.
-    ///   - changePassword: Where a password manager sends people to change a password.
+    ///   - changePassword: The address to which password managers send users to change a password.
     ///   - signingKeys: The keys whose public halves are served.
     public init(appleAssociation: [UInt8]?, androidLinks: [UInt8]?, changePassword: String, signingKeys: SigningKeys) {
         self.appleAssociation = appleAssociation
@@ -22,8 +22,8 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         self.signingKeys = signingKeys
     }
 
-    /// Adds the routes to a router or a group. The probe that password managers send,
-    /// `resource-that-should-not-exist-whose-status-code-should-not-be-200`, is answered like any unknown path.
+    /// Adds the routes to a router or a group. The probe of password managers,
+    /// `resource-that-should-not-exist-whose-status-code-should-not-be-200`, gets the same response as any unknown path.
     public func add(to router: some RouterMethods<Context>) {
         if let appleAssociation {
             router.get("/.well-known/apple-app-site-association") { _, _ in json(appleAssociation) }
@@ -49,7 +49,7 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
-    /// Exactly this content type, and no redirect: Apple's servers take nothing else.
+    /// Returns the file with exactly this content type and without a redirect: Apple's servers accept nothing else.
     private func json(_ bytes: [UInt8]) -> Response {
         Response(
             status: .ok,

@@ -12,16 +12,15 @@ import RateLimiting
 package import ServerMiddleware
 
 extension AccountServer {
-    /// Adds the routes of the accounts to an app's router or to a group of it: the account API, recovery, pages, the reference, and in
+    /// Adds the account routes to the router of an app or to a group of it: the account API, recovery, pages, the reference, and in
     /// development the local mailbox.
     ///
-    /// Their errors are in the contract. Requests have ids, deadlines and rate limits, and are refused above the number that
-    /// ``AccountServerConfiguration/load`` admits. Middleware of the router stays around all of it. Routes of the app are not changed: paths
-    /// that no route has, and methods that a path does not have, are answered as the router answers them. With a
-    /// `ContractRouter` these responses are in the contract, too.
+    /// Their errors follow the contract. Requests have ids, deadlines and rate limits, and are refused above the number that
+    /// ``AccountServerConfiguration/load`` admits. Middleware of the router applies to all of them. Routes of the app are unchanged: the
+    /// router itself responds to unknown paths and wrong methods. With a `ContractRouter`, these responses follow the contract, too.
     ///
-    /// In a group with a path, let ``AccountServerConfiguration/resetBaseURL`` end with that path.
-    /// - Parameter router: The router. Its context knows the address of the connection, which limits and logs identify clients by.
+    /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.
+    /// - Parameter router: The router. Its context provides the address of the connection, which identifies clients in limits and logs.
     public func addRoutes<Context: RemoteAddressRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let group = ContractGroup(
             in: router.group(context: MountedContext<Context>.self),
@@ -40,10 +39,10 @@ extension AccountServer {
         try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
     }
 
-    /// Adds the routes of the accounts behind the limit of requests in flight.
+    /// Adds the account routes inside the limit of requests in flight.
     package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
-            // By the route and not by the request's path, which has many spellings.
+            // Compares the template of the route, because a path can be spelled in several ways.
             let path = context.endpointPath ?? ""
             return [AccountPath.login, AccountPath.register].contains { path.hasSuffix($0) } ? .deferrable : .essential
         } client: { [limits] in
@@ -62,12 +61,12 @@ extension AccountServer {
             .init("database") { [stores] in try await stores.ping() },
             .init("mail") { [stores] in try await stores.intents.ping() },
         ]
-        // Without Valkey the limits go on with a share of each quota.
+        // If Valkey fails, the limits continue with a share of each quota.
         if configuration.sharedLimits == nil { checks.append(.init("limits") { [limitStore] in try await limitStore.ping() }) }
         return Readiness(checks: checks)
     }
 
-    /// Adds the page at `/`, for a server that is nothing but an account server.
+    /// Adds the page at `/`, for a standalone account server.
     package func addHomePage<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
         let home = try HomePage(
             appName: configuration.appName,
@@ -130,13 +129,13 @@ extension AccountServer {
         )
     }
 
-    /// What errors look like, on every route and below them all.
+    /// Renders the errors of all routes and of unknown paths.
     package var renderer: ContractErrorRenderer {
         ContractErrorRenderer(
-            // Apps in the field read this form there, whatever the server's own is.
+            // Apps in the field expect this format there, whatever the configured one is.
             forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
             localization: localization,
-            // Never from the request: without a configured address the reference is relative to this server.
+            // Never derived from the request: without a configured address, the reference is relative to this server.
             pages: (configuration.resetBaseURL?.webOrigin ?? "") + pageSettings.basePath + ErrorPages.path
         )
     }
@@ -145,11 +144,11 @@ extension AccountServer {
         SecurityHeaders(isStrictTransport: configuration.environment == .production)
     }
 
-    /// The API as this server serves it.
+    /// The description of the API with the settings of this server.
     package var apiDescription: APIDescription { APIDescription(settings: APISettings(configuration)) }
 }
 
-/// The context of the account routes within an app's own.
+/// The context of the account routes, derived from the app's context.
 struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRequestContext, ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
@@ -162,7 +161,7 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// What the description of the API shows of a configuration.
+    /// Creates the part of a configuration that the description of the API shows.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL

@@ -10,8 +10,7 @@ public import ServiceLifecycle
 import Synchronization
 
 extension AccountServer {
-    /// The services that run beside the routes, in the order of their start. The first ends last: it saves the consumed quota of the
-    /// last requests.
+    /// The background services, in the order of their start. The first one ends last: it saves the consumed quota of the last requests.
     public var services: [any Service] {
         stores.services(logger: logger) + [
             limitStore,
@@ -36,7 +35,7 @@ extension AccountServer {
         ]
     }
 
-    /// The worker that makes mails, with links that begin with the configured address or, failing that, `bound`.
+    /// Returns the worker that sends emails. Links begin with the configured address or, if there is none, with `bound`.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
         let templates = try MailTemplates(
             settings: .init(
@@ -80,14 +79,14 @@ extension AccountServer {
     private var mailSchedule: MailWorker<ServerTime>.Schedule {
         var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
         if case .smtp(let settings) = configuration.mail {
-            // A delivery ends by itself before its lease does; what is left is for the database.
+            // A delivery times out before its lease ends; the remaining time is for the database.
             schedule.lease = settings.timeout + .seconds(15)
             schedule.width = settings.connectionLimit
         }
         return schedule
     }
 
-    /// Makes the address known that the server listens on. Without ``AccountServerConfiguration/resetBaseURL`` links begin with it.
+    /// Reports the address on which the server listens. Without ``AccountServerConfiguration/resetBaseURL``, links in emails begin with it.
     ///
     /// ```swift
     /// Application(router: router, onServerRunning: accounts.serverRuns(on:))
@@ -101,7 +100,7 @@ extension AccountServer {
         )
     }
 
-    /// Changes the rate limits without a restart, and without a fresh burst for any client.
+    /// Changes the rate limits without a restart. Usage is kept, so clients don't get a new burst.
     /// - Throws: The error of the store.
     public func change(to settings: LimitSettings) async throws {
         for rule in settings.rules { try await limits.change(to: rule) }
@@ -109,19 +108,19 @@ extension AccountServer {
     }
 }
 
-/// The time between the signal that ends a server and the end of its listeners. The server is not ready in it, so that a load balancer
-/// sends its requests to others.
+/// The period between the signal to shut down and the end of the listeners. The server is not ready during it, so that a load balancer
+/// sends requests to other servers.
 package final class Drain: Sendable {
     private let state = Mutex(false)
 
-    /// Whether the server has begun to end.
+    /// Whether the shutdown has begun.
     package var hasBegun: Bool { state.withLock(\.self) }
 
-    /// Makes the server not ready.
+    /// Begins the shutdown: the server is no longer ready.
     package func begin() { state.withLock { $0 = true } }
 }
 
-/// The bounds of reset emails as they are now.
+/// The current limits of reset emails.
 final class MailBounds: Sendable {
     private let bounds: Mutex<ResetMailBounds>
 
@@ -135,7 +134,7 @@ final class MailBounds: Sendable {
     }
 }
 
-/// Runs the mail worker once it is known where the server listens.
+/// Runs the mail worker when the address of the server is known.
 private struct MailService: Service, CustomStringConvertible {
     let server: AccountServer
     /// The service group logs its services by their descriptions.

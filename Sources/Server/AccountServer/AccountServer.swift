@@ -6,7 +6,7 @@ package import Email
 import ErrorContract
 import Foundation
 public import Hummingbird
-import Idempotency
+public import Idempotency
 public import Logging
 package import PasswordHashes
 import PostgresStores
@@ -15,7 +15,7 @@ package import ServerMiddleware
 import ServiceLifecycle
 import Timekeeping
 
-/// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a server of their own.
+/// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a standalone server.
 ///
 /// An app adds the routes to its router and the services to its application:
 ///
@@ -26,20 +26,22 @@ import Timekeeping
 /// router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
 /// let application = Application(router: router, services: accounts.services, onServerRunning: accounts.serverRuns(on:))
 /// ```
-/// One process at a time serves a data folder: two would each apply the rate limits on their own.
+/// Only one process at a time can use a data folder: two would each apply the rate limits separately.
 public struct AccountServer: Sendable {
     /// The version of Holdfast.
     public static let version = "0.1.0"
 
     /// The configuration that the server was created with.
     public let configuration: AccountServerConfiguration
+    /// The secret of the server's idempotency keys, for the keys of an app's own routes: it stays the same over restarts.
+    public let idempotencySecret: IdempotencySecret
     package let stores: Stores
     package let mailbox: MailboxFolder
     package let authentication: Authentication
     package let tokens: AccessTokens
     /// The keys that sign access tokens.
     package let signingKeys: SigningKeys
-    /// Where the server listens.
+    /// The address on which the server listens.
     package let address = BoundAddress()
     package let shedding: LoadShedding
     package let gate: HashingGate
@@ -74,7 +76,7 @@ public struct AccountServer: Sendable {
 
     /// Opens the data folder.
     /// - Parameters:
-    ///   - hashing: Makes and checks password hashes; Argon2id if `nil`.
+    ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
     ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
     package init(
         _ configuration: AccountServerConfiguration,
@@ -87,7 +89,7 @@ public struct AccountServer: Sendable {
         self.configuration = configuration
         self.logger = logger
         stores = try await Stores.open(configuration, servedBy: Self.version, logger: logger, metrics: metrics)
-        // All servers of a deployment go by one clock.
+        // All servers of a deployment use the clock of the database.
         let time = injected ?? stores.deployment.map { ServerTime.system(wall: $0.time.now) } ?? .system
         self.time = time
         steady = try await stores.steadyTime(injected?.snapshot)
@@ -105,13 +107,14 @@ public struct AccountServer: Sendable {
             metrics: metrics
         )
         if stores.deployment != nil, configuration.sharedLimits == nil, configuration.limitScope == .server {
-            logger.warning("Each server applies the rate limits on its own: N servers admit up to N times each limit")
+            logger.warning("Rate limits apply per server: N servers admit up to N times each limit")
         }
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
         shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
+        idempotencySecret = IdempotencySecret(keys.idempotencyKeys)
         idempotency = IdempotencyKeys(
             store: stores.idempotency(configuration.idempotency.bounds),
-            secret: IdempotencySecret(keys.idempotencyKeys),
+            secret: idempotencySecret,
             lifetime: configuration.idempotency.lifetime,
             clock: time,
             logger: logger,
@@ -175,14 +178,30 @@ public struct AccountServer: Sendable {
         mailBounds = MailBounds(configuration.limits.resetMails)
     }
 
-    /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
+    /// Returns the user of the access token in a request's `Authorization` header, for the app's routes.
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
         try await authentication.user(of: request)
     }
+
+    /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or the
+    /// address of a request without one.
+    ///
+    /// ```swift
+    /// router.group("/notes").idempotent(by: keys, owner: accounts.idempotencyOwner(of:in:))
+    /// ```
+    /// - Throws: `ContractError`, as ``user(of:)`` does.
+    @Sendable
+    public func idempotencyOwner(of request: Request, in context: some RemoteAddressRequestContext) async throws
+        -> IdempotencyOwner
+    {
+        if request.headers[.authorization] != nil, let id = try await user(of: request).id { return .account(id.rawValue) }
+        let peer = context.remoteAddress.flatMap(IPAddress.init)
+        return .client(configuration.limits.identity.client(peer: peer, headers: request.headers))
+    }
 }
 
-/// Password hashes by Argon2id. Those of other systems are verified as they are, and made anew at the next sign-in.
+/// Password hashing with Argon2id. Hashes of other systems are verified in their format, and replaced at the next sign-in.
 package struct Argon2Hashing: PasswordHashing {
     private let argon2: Argon2id
 

@@ -2,7 +2,7 @@ package import Foundation
 package import NIOCore
 import Synchronization
 
-/// Where the server listens, known once it does.
+/// The address on which a server listens, available after it has started.
 package final class BoundAddress: Sendable {
     private let state = Mutex<State>(.waiting([]))
 
@@ -14,28 +14,28 @@ package final class BoundAddress: Sendable {
         case abandoned
     }
 
-    /// The address, if it is known yet.
+    /// The address; `nil` until it is known.
     package var known: URL? {
         state.withLock { if case .bound(let url) = $0 { url } else { nil } }
     }
 
-    /// Makes the address of a channel known that listens on a host.
+    /// Sets the address to that of a channel that listens on a host.
     package func set(to channel: any Channel, scheme: String, host: String, port: Int) {
         let name = host.contains(":") ? "[\(host)]" : host
         if let url = URL(string: "\(scheme)://\(name):\(channel.localAddress?.port ?? port)") { set(url) }
     }
 
-    /// Makes the address known.
+    /// Sets the address.
     package func set(_ url: URL) {
         for continuation in end(with: .bound(url)) { continuation.resume(returning: url) }
     }
 
-    /// Ends the wait for an address that will never be known, unless it is.
+    /// Ends all waits if the address is still unknown, because the server will never listen.
     package func abandon() {
         for continuation in end(with: .abandoned) { continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Waits for the address. One cancelled wait ends all: the server is going down before it came up.
+    /// Waits for the address. If one wait is canceled, all waits end: the server is shutting down before it has started.
     /// - Throws: `CancellationError` if the server will never listen.
     package func get() async throws -> URL {
         try await withTaskCancellationHandler {
@@ -65,7 +65,7 @@ package final class BoundAddress: Sendable {
 }
 
 extension URL {
-    /// Scheme, host and port as a browser writes them in `Origin`: the scheme's own port is left out.
+    /// Scheme, host and port as browsers send them in `Origin`: without the default port of the scheme.
     package var webOrigin: String? {
         guard let scheme = scheme?.lowercased(), let host = host(percentEncoded: true)?.lowercased() else { return nil }
         let usual = scheme == "https" ? 443 : 80

@@ -7,7 +7,7 @@ import Hummingbird
 import Pages
 import ServerMiddleware
 
-/// The local mailbox for a developer: `/dev/mailbox` as a page, as JSON, and each mail's HTML.
+/// The routes of the local mailbox for developers: `/dev/mailbox` as a page, as JSON, and each email's HTML.
 struct MailboxRoutes<Context: RequestContext>: Sendable {
     private struct Listing: Codable {
         struct Item: Codable {
@@ -81,10 +81,10 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         guard let id = context.parameters.get("id"), let mail = try mailbox.mail(id: id) else {
             throw ContractError(.resourceNotFound)
         }
-        // The mail's own HTML: styles only, in a sandbox of its own origin.
+        // The email's HTML may only have styles, in a sandbox with a separate origin.
         let policy =
             "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
-        // Links open beside the frame: the pages that they lead to refuse to be framed.
+        // Links open in a new tab, because the pages of this server refuse to be framed.
         let shown = mail.html.replacing("<head>", with: "<head><base target=\"_blank\">", maxReplacements: 1)
         var response = html(shown, policy: policy)
         if let name = HTTPField.Name("X-Frame-Options") { response.headers[name] = "SAMEORIGIN" }

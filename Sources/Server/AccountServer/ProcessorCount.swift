@@ -1,15 +1,15 @@
 import Foundation
 import NIOCore
 
-/// How many processors the process may use: control groups bound their time, and an affinity mask says which.
+/// The number of processors that the process may use, limited by control groups and the affinity mask.
 package enum ProcessorCount {
     package static let available: Int = {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         return max(1, min(System.coreCount, allowed(in: status) ?? .max))
     }()
 
-    /// The number of processors in the affinity mask.
-    /// - Parameter status: `/proc/self/status` of Linux; `nil` if it has no such line.
+    /// Returns the number of processors in the affinity mask.
+    /// - Parameter status: The text of `/proc/self/status` on Linux; returns `nil` if it has no such line.
     package static func allowed(in status: String) -> Int? {
         let key = "Cpus_allowed:"
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(key) }) else { return nil }

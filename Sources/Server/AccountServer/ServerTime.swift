@@ -2,10 +2,9 @@ package import Foundation
 package import RateLimiting
 import Timekeeping
 
-/// The clocks that a server goes by: one that only runs forward, the wall's, and those that outlive the process. A test puts
-/// its own in their place and lives a year in seconds.
+/// The clocks of a server: a monotonic one, the wall clock, and those that outlive the process. Tests replace them to simulate long times.
 package struct ServerTime: Clock {
-    /// An instant, counted from when the time was made.
+    /// An instant, as the duration since the creation of the time.
     package struct Instant: InstantProtocol {
         var offset: Duration
 
@@ -21,15 +20,15 @@ package struct ServerTime: Clock {
     package let minimumResolution: Duration
     private let clock: MonotonicClock
 
-    /// The machine's clocks.
+    /// The clocks of the machine.
     package static var system: ServerTime { system(wall: { Date() }) }
 
-    /// The machine's clocks, with another one in place of the wall's.
+    /// The clocks of the machine, with a given wall clock.
     package static func system(wall: @escaping @Sendable () -> Date) -> ServerTime {
         ServerTime(ContinuousClock(), wall: wall, snapshot: { .now() })
     }
 
-    /// Puts clocks together.
+    /// Creates a time from clocks.
     package init<C: Clock>(
         _ clock: C,
         wall: @escaping @Sendable () -> Date,

@@ -4,22 +4,22 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Counts and times what happens in a client's calls, for swift-metrics.
+/// Counts and times the calls of a client, for swift-metrics.
 ///
-/// - `http_client_calls`, and the timer `http_client_call_duration`: calls that ended, with `outcome` (`success`, or the error's code) and
-///   `gave_up` (why it was not repeated, or `no`).
-/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests handed to the transport, with `status`: `2xx` and so
-///   on, or `none` if no answer came.
+/// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls, with `outcome` (`success`, or the error's code) and
+///   `gave_up` (the reason for which a call was not retried, or `no`).
+/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport, with `status`: `2xx` and so
+///   on, or `none` without a response.
 /// - `http_client_waits`, and the timer `http_client_wait_duration`, with `reason`.
-/// - `http_client_refusals`: calls that the client itself did not send, with `by`.
-/// - `http_client_refreshes`: renewals of the session, with `shared`.
+/// - `http_client_refusals`: calls that the client itself refused, with `by`.
+/// - `http_client_refreshes`: refreshes of the session, with `shared`.
 ///
-/// All have `endpoint`, which is method and template of the route, never a path. At most 200 endpoints and 100 codes are told apart; what
-/// comes past that counts as `other`.
+/// All have `endpoint`: the method and the template of the route, never a path. At most 200 endpoints and 100 codes have their own series;
+/// further ones count as `other`.
 public final class MetricsListener: CallListener {
-    /// The number of endpoints that are told apart.
+    /// The largest number of endpoints with their own series.
     static let mostEndpoints = 200
-    /// The number of codes that are told apart.
+    /// The largest number of codes with their own series.
     static let mostCodes = 100
 
     private struct State {
@@ -29,7 +29,7 @@ public final class MetricsListener: CallListener {
         var timers: [Series: Timer] = [:]
     }
 
-    /// One series of figures.
+    /// One series of a metric.
     private struct Series: Hashable {
         var name: String
         var endpoint: String
@@ -49,7 +49,7 @@ public final class MetricsListener: CallListener {
     private let state = Mutex(State())
 
     /// Creates a listener.
-    /// - Parameter factory: What makes counters and timers; the process's own unless told otherwise.
+    /// - Parameter factory: The factory of counters and timers.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }

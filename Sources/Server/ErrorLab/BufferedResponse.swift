@@ -6,18 +6,18 @@ import Hummingbird
 import NIOCore
 import StrictJSON
 
-/// An answer with its body in memory.
+/// A response with its body in memory.
 struct BufferedResponse: Sendable {
     var status: Int
     var headers: HTTPFields
     var body: [UInt8]
 
-    /// An answer in JSON.
+    /// Creates a JSON response.
     static func json(_ value: JSONValue, status: Int = 200) -> BufferedResponse {
         BufferedResponse(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: value.encoded())
     }
 
-    /// A value in JSON.
+    /// Creates a JSON response from an encodable value.
     static func json(encoding value: some Encodable) throws -> BufferedResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -28,14 +28,14 @@ struct BufferedResponse: Sendable {
         )
     }
 
-    /// The answer to send, whole and at once.
+    /// The complete response to send.
     var response: Response {
         Response(status: .init(code: status), headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
 
 extension BufferedResponse {
-    /// Takes an answer apart.
+    /// Reads a response and its body into memory.
     init(_ response: Response) async throws {
         let collector = BodyCollector()
         try await response.body.write(collector)
@@ -45,7 +45,7 @@ extension BufferedResponse {
     }
 }
 
-/// Gathers a body in memory. Used by one task only.
+/// Collects a body in memory. Only used by one task.
 private final class BodyCollector: ResponseBodyWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -57,12 +57,12 @@ private final class BodyCollector: ResponseBodyWriter {
 }
 
 extension BufferedResponse {
-    /// Applies the defects that can be applied to bytes.
+    /// Applies the defects that only change bytes.
     mutating func apply(_ answer: LabResponse) {
         if let status = answer.status { self.status = status }
         switch answer.content {
         case .html:
-            // A portal knows nothing of the contract.
+            // A captive portal responds without the contract.
             headers = [.contentType: "text/html; charset=utf-8"]
             body = Array(Self.portal.utf8)
         case .text:
@@ -81,7 +81,7 @@ extension BufferedResponse {
         }
         if let type = answer.contentType { headers[.contentType] = type }
         if answer.isBare { headers[.errorCode] = nil }
-        // Neither has a body (RFC 9110 §15.3.5, §15.4.5).
+        // These responses have no body (RFC 9110 §15.3.5, §15.4.5).
         if status == 204 || status == 304 { body = [] }
     }
 

@@ -7,15 +7,15 @@ public import NIOCore
 import Pages
 public import ServerMiddleware
 
-/// The error lab: answers that go wrong on demand, for the author of an app to try its error handling against.
+/// The error lab: routes that fail on demand, with which the author of an app tests its error handling.
 ///
-/// For development only: whoever reaches it can make the server wait and break connections. Mounted in one line:
+/// Only for development: any client can make the server wait and break connections. Added in one line:
 ///
 /// ```swift
 /// try ErrorLabRoutes<AppContext>().add(to: router)
 /// ```
 ///
-/// All that it remembers is bounded; a wait is two minutes at most, and ends when the client goes.
+/// Its memory is bounded. A delay is at most two minutes, and ends when the client disconnects.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     private let root: String
     private let hosts: Set<String>?
@@ -23,15 +23,15 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     private let time: LabTime
     private let page: LabPage
 
-    /// Prepares the lab.
+    /// Creates the routes.
     /// - Parameters:
-    ///   - root: The path that it is mounted at.
-    ///   - renderer: The codes, the usual form and the languages.
-    ///   - hosts: The names of the machine in lowercase, without brackets, that requests must ask for; any if `nil`, as for a
-    ///     phone that reaches a development machine over the network.
-    ///   - clock: What waits, tokens and limits are measured on.
+    ///   - root: The path of the lab.
+    ///   - renderer: The codes, the default format and the languages.
+    ///   - hosts: The accepted hosts of requests, in lowercase and without brackets; any host if `nil`, as for a phone that reaches a
+    ///     development machine over the network.
+    ///   - clock: The clock of delays, tokens and limits.
     ///   - now: The wall clock.
-    /// - Throws: If what was built in can't be read.
+    /// - Throws: An error if a built-in resource can't be read.
     public init<C: Clock>(
         root: String = LabPath.root,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
@@ -78,13 +78,15 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     }
 }
 
-/// A request's context that holds the connection that the request came on, so that the lab can break it.
+/// A context with the connection of a request, so that the lab can break it.
 public protocol ErrorLabRequestContext: RequestContext {
     /// The connection.
     var channel: any Channel { get }
 }
 
-/// A context for servers that have none of their own.
+/// A context for servers without another one.
+///
+/// Use it for a router that only serves the lab. For a router with other routes, conform their context to ``ErrorLabRequestContext``.
 public struct ErrorLabContext: ErrorLabRequestContext {
     /// The storage that Hummingbird needs for a request.
     public var coreContext: CoreRequestContextStorage
@@ -98,8 +100,8 @@ public struct ErrorLabContext: ErrorLabRequestContext {
     }
 }
 
-/// Answers requests for known names of the machine only: a web page whose name was made to point here must not use the lab
-/// (DNS rebinding).
+/// Refuses requests for other hosts than the given names of this machine. This prevents DNS rebinding: web pages whose host name resolves
+/// to this machine must not use the lab.
 struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The names in lowercase; any if `nil`.
     let hosts: Set<String>?

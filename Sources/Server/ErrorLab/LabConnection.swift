@@ -4,10 +4,10 @@ import NIOCore
 import ServiceLifecycle
 import Timekeeping
 
-/// The lab's clocks: one that only goes forward, and the wall's.
+/// The clocks of the lab: a monotonic one and the wall clock.
 struct LabTime: Sendable {
     private let clock: MonotonicClock
-    /// The time on the wall.
+    /// The wall clock.
     let wall: @Sendable () -> Date
 
     init<C: Clock>(_ clock: C, wall: @escaping @Sendable () -> Date) where C.Duration == Duration {
@@ -15,14 +15,14 @@ struct LabTime: Sendable {
         self.wall = wall
     }
 
-    /// The time since the lab began.
+    /// The time since the lab was created.
     func elapsed() -> Duration { clock.now }
 
     /// Sleeps for a time.
     func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }
 
-/// Tells when the client has gone: it closed the connection, or its half of it.
+/// Detects that the client has closed the connection, or its half of it.
 final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
     private let presence: AsyncStream<Never>
@@ -32,7 +32,7 @@ final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Se
         (presence, end) = AsyncStream.makeStream()
     }
 
-    /// Returns when the client has gone, the handler has been removed, or the task is cancelled. To be waited for once.
+    /// Returns when the client has disconnected, the handler has been removed, or the task is canceled. May be called only once.
     func departure() async {
         for await _ in presence {}
     }
@@ -65,9 +65,9 @@ final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Se
     import Darwin
 #endif
 
-/// The connection that a request came on.
+/// The connection of a request.
 struct LabConnection: Sendable {
-    /// Nobody is there any more who could read an answer, or the server is going down.
+    /// The client has disconnected, or the server is shutting down.
     struct Gone: Error {}
 
     let channel: any Channel
@@ -76,8 +76,8 @@ struct LabConnection: Sendable {
     /// The server's port, if it listens on one.
     var localPort: Int? { channel.localAddress?.port }
 
-    /// Waits, unless the client goes away meanwhile or the server shuts down.
-    /// - Throws: ``Gone`` if there is no use in waiting.
+    /// Sleeps, unless the client disconnects or the server shuts down.
+    /// - Throws: ``Gone`` if that happens.
     func sleep(milliseconds: Int) async throws {
         guard milliseconds > 0 else { return }
         let watch = DepartureHandler()
@@ -98,15 +98,15 @@ struct LabConnection: Sendable {
             defer { tasks.cancelAll() }
             return await tasks.next() ?? false
         }
-        // Fails if the connection is gone, and the handler with it.
+        // Fails if the connection, and the handler with it, is gone.
         try? await channel.pipeline.removeHandler(watch).get()
         guard hasSlept else { throw Gone() }
     }
 
-    /// Breaks the connection.
+    /// Closes the connection.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {
-            // Closed with nothing to linger for, a socket is reset.
+            // A socket that closes with a linger time of zero sends a reset.
             try? await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         }
         try? await channel.close().get()

@@ -4,20 +4,20 @@ import Hummingbird
 import ServerMiddleware
 import StrictJSON
 
-/// The query of a request, read parameter by parameter; every problem is told at once.
+/// Reads the query of a request parameter by parameter, and reports all problems at once.
 struct LabQuery {
-    /// Names and values as they stand in the query.
+    /// The names and values in the order of the query.
     let parameters: [(name: String, value: String)]
     private var problems: [LabRefusal.Problem] = []
     private var known: [String] = []
 
-    /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for a query that is no form, or names a parameter twice.
+    /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for a query with invalid syntax or a duplicate parameter.
     init(_ request: Request) throws {
         let members = try FormReader.object(Array((request.uri.query ?? "").utf8)).objectValue?.members ?? []
         parameters = members.map { ($0.key, $0.value.stringValue ?? "") }
     }
 
-    /// A whole number within a range.
+    /// Reads a whole number within a range.
     mutating func whole(_ name: String, in range: ClosedRange<Int>, default usual: Int) -> Int {
         guard let text = value(name) else { return usual }
         if let number = Int(text), range.contains(number) { return number }
@@ -25,14 +25,14 @@ struct LabQuery {
         return usual
     }
 
-    /// `true` or `false`, which it is if it is not there.
+    /// Reads `true` or `false`; `false` if the parameter is absent.
     mutating func flag(_ name: String) -> Bool {
         guard let text = value(name) else { return false }
         if text != "true", text != "false" { refuse(name, "one of true, false") }
         return text == "true"
     }
 
-    /// The name of a session.
+    /// Reads the name of a session.
     mutating func session() -> String {
         guard let text = value("session") else { return "" }
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
@@ -41,7 +41,7 @@ struct LabQuery {
         return ""
     }
 
-    /// The form of an error's body.
+    /// Reads the format of an error's body.
     mutating func form() -> ErrorForm? {
         guard let text = value("form") else { return nil }
         if let form = ErrorForm(rawValue: text) { return form }
@@ -50,7 +50,7 @@ struct LabQuery {
     }
 
     /// Ends the reading.
-    /// - Throws: ``ContractError`` with every problem.
+    /// - Throws: ``ContractError`` with all problems.
     func finish() throws {
         let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in
             LabRefusal.Problem(
@@ -73,7 +73,7 @@ struct LabQuery {
 }
 
 extension ContractError {
-    /// The error for parameters that can't be used; `details.allowed` says what would be right.
+    /// Creates the error for invalid parameters. `details.allowed` describes the valid values.
     init(_ refusal: LabRefusal) {
         self = .invalid(refusal.problems.map { Problem(path: FieldPath([.member($0.parameter)]), code: $0.code) })
         details["allowed"] = .object(JSONObject(refusal.problems.map { ($0.parameter, .string($0.allowed)) }))

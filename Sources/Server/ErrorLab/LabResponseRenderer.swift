@@ -7,19 +7,19 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Puts into bytes what the lab answers with.
+/// Renders the responses of the lab.
 struct LabResponseRenderer: Sendable {
     let errors: ContractErrorRenderer
     let families: [String: BufferedResponse]
     let now: @Sendable () -> Date
 
-    /// A success.
+    /// Returns a success.
     func success(_ reply: LabSuccess, isWrapped: Bool) throws -> BufferedResponse {
         let flat = try BufferedResponse.json(encoding: reply)
         return isWrapped ? .json(["success": true, "data": try JSONParser().parse(flat.body)]) : flat
     }
 
-    /// An error of the contract.
+    /// Returns an error of the contract.
     func error(
         _ code: ErrorCode,
         form: ErrorForm?,
@@ -40,7 +40,7 @@ struct LabResponseRenderer: Sendable {
         var head = request.head
         if let form {
             error.form = form
-            // The form that is asked for here counts, not what the client would rather have.
+            // The requested format of the lab takes precedence over the client's `Accept`.
             head.headerFields[.accept] = nil
         }
         if let language { head.headerFields[.acceptLanguage] = language.rawValue }
@@ -53,10 +53,10 @@ struct LabResponseRenderer: Sendable {
         return answer
     }
 
-    /// The error of another server.
+    /// Returns an error of another server.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
-    /// Names a delay in the header.
+    /// Sets a delay in the header.
     func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
@@ -68,7 +68,7 @@ struct LabResponseRenderer: Sendable {
 }
 
 extension BufferedResponse {
-    /// Takes the delay out of head and body.
+    /// Removes the delay from the head and the body.
     fileprivate mutating func removeDelay() {
         headers[.retryAfter] = nil
         if let value = try? JSONParser().parse(body) { body = value.without("retry_after").encoded() }
@@ -76,7 +76,7 @@ extension BufferedResponse {
 }
 
 extension JSONValue {
-    /// The value without the members of a name, at any depth.
+    /// Returns the value without the members of a name, at any depth.
     fileprivate func without(_ name: String) -> JSONValue {
         switch self {
         case .object(let object):
@@ -87,13 +87,13 @@ extension JSONValue {
     }
 }
 
-/// Error responses of other servers, one of each shape that the decoder knows.
+/// Error responses of other servers: one of each format that the decoder knows.
 enum ForeignErrorBodies {
     /// The table can't be read.
     struct Unreadable: Error {}
 
-    /// The responses by the names of their families.
-    /// - Throws: ``Unreadable`` if the table that was built in is damaged.
+    /// Returns the responses by the names of their families.
+    /// - Throws: ``Unreadable`` if the built-in table is damaged.
     static func load() throws -> [String: BufferedResponse] {
         guard let rows = try JSONParser().parse(PackageResources.families_json).arrayValue else { throw Unreadable() }
         var answers: [String: BufferedResponse] = [:]

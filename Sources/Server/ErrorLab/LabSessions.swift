@@ -1,10 +1,10 @@
 import Synchronization
 
-/// How often each address was called in each session. At most 4,096 pairs are remembered; a pair that was forgotten begins anew.
+/// Counts the calls of each address in each session. At most 4,096 pairs are stored; a removed pair starts again from 0.
 final class LabSessions: Sendable {
     private struct Place: Hashable {
         let session: String
-        /// The hash of the query: a query may be long, and is not kept.
+        /// The hash of the query. Queries may be long and are not stored.
         let query: Int
     }
 
@@ -23,9 +23,9 @@ final class LabSessions: Sendable {
     }
 }
 
-/// A table of a bounded number of entries, which forgets the one that was used longest ago to make room for a new one.
+/// A table with a bounded number of entries, which removes the least recently used one to make room for a new one.
 ///
-/// A look-up is O(1); an insert into a full table is O(entries).
+/// A lookup is O(1); an insert into a full table is O(entries).
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
@@ -43,7 +43,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { entries.count }
 
-    /// Works on an entry; one that is not there begins with a default.
+    /// Changes an entry; a missing one starts with a default.
     mutating func with<Result>(_ key: Key, default make: @autoclosure () -> Value, _ body: (inout Value) -> Result) -> Result {
         if entries[key] == nil { makeRoom() }
         uses += 1
@@ -54,7 +54,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return result
     }
 
-    /// Works on an entry, if it is there.
+    /// Changes an entry, if it exists.
     mutating func withExisting<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
         guard let value = entries[key]?.value else { return nil }
         return with(key, default: value, body)

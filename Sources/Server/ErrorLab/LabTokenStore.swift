@@ -2,23 +2,23 @@ import ErrorContract
 import ErrorLabContract
 import Synchronization
 
-/// Sessions of the lab's own: their tokens open nothing but `LabPath.protected`.
+/// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
 ///
-/// At most 1,024 are remembered; one that was forgotten is unknown.
+/// At most 1,024 sessions are stored; removed ones are unknown.
 final class LabTokenStore: Sendable {
-    /// What the tokens of a session are like.
+    /// The behavior of a session's tokens.
     struct Rules: Sendable {
         /// The lifetime of an access token, in milliseconds.
         var lifetime = 5_000
-        /// Whether the first access token has expired when it is given out.
+        /// Whether the first access token has already expired when it is issued.
         var isExpired = false
-        /// How often the session may be refreshed.
+        /// The number of refreshes that the session allows.
         var refreshes = 1_000
-        /// How long a refresh takes, in milliseconds.
+        /// The duration of a refresh, in milliseconds.
         var refreshDelay = 0
     }
 
-    /// What is known about a session.
+    /// The counts of a session.
     struct Use: Sendable {
         let calls: Int
         let refreshes: Int
@@ -53,14 +53,14 @@ final class LabTokenStore: Sendable {
         return tokens(of: session, id)
     }
 
-    /// How long the refresh of a token takes, in milliseconds.
+    /// Returns the duration of a refresh, in milliseconds.
     func delay(of token: String) -> Int {
         let (id, _) = Self.parts(token)
         return sessions.withLock { $0.withExisting(id) { $0.rules.refreshDelay } } ?? 0
     }
 
-    /// Continues a session.
-    /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or may not be used any more.
+    /// Refreshes a session.
+    /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
         let (id, secret) = Self.parts(token)
         let continued = sessions.withLock { table in
@@ -79,7 +79,7 @@ final class LabTokenStore: Sendable {
     }
 
     /// Admits a call.
-    /// - Throws: `AUTH_TOKEN_EXPIRED` for the token of before, `AUTH_TOKEN_INVALID` for any other.
+    /// - Throws: `AUTH_TOKEN_EXPIRED` for an expired or the previous token, `AUTH_TOKEN_INVALID` for any other.
     func admit(_ token: String) throws(LabTokenRefusal) -> Use {
         let (id, secret) = Self.parts(token)
         let now = time.elapsed()

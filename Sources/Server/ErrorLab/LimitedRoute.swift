@@ -7,8 +7,8 @@ import ServerMiddleware
 import Synchronization
 import Timekeeping
 
-/// Admits `quota` requests in `window` seconds, for each session apart, and tells what is left in the fields of
-/// draft-ietf-httpapi-ratelimit-headers-10. At most 512 windows are remembered; one that was forgotten begins anew.
+/// Admits `quota` requests in `window` seconds per session, and reports the remaining ones in the fields of
+/// draft-ietf-httpapi-ratelimit-headers-10. At most 512 windows are stored; a removed one starts empty.
 final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     private struct Place: Hashable {
         let session: String
@@ -66,11 +66,11 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
         return plain.response
     }
 
-    /// Takes one request.
-    /// - Returns: How many are left, `nil` for a refusal, and the time until there is one more.
+    /// Counts one request.
+    /// - Returns: The remaining requests, `nil` for a refusal, and the time until there is one more.
     private func take(_ place: Place, _ policy: RateLimitPolicy) -> (remaining: Int?, reset: Duration) {
         windows.withLock { table in
-            // Read under the lock, so that the window sees instants in their order.
+            // Read under the lock, so that the window sees ascending instants.
             let now = time.elapsed().wholeNanoseconds
             return table.with(place, default: SlidingWindow()) { window in
                 guard case .admitted(let remaining) = window.admit(at: now, policy: policy) else {
@@ -83,7 +83,7 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
 }
 
 extension SlidingWindow {
-    /// The time until so many would be admitted at once.
+    /// Returns the time until the given number of requests is admitted at once.
     fileprivate func delay(at now: Int64, policy: RateLimitPolicy, of count: Int) -> Duration {
         var copy = self
         guard case .refused(let delay) = copy.admit(at: now, policy: policy, cost: count) else { return .zero }

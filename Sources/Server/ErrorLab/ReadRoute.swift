@@ -7,14 +7,14 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Tells what a client reads from an answer, of whatever server, and what it does about it.
+/// Shows how a client reads a response of any server, and how it reacts to it.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
-    /// An answer as a client got it.
+    /// A response that a client received.
     private struct Received: Decodable {
         let status: Int
         let headers: [String: String]?
         let body: String?
-        /// The body in base64, for one that is no text.
+        /// The body in base64, if it is not text.
         let bodyBase64: String?
 
         enum CodingKeys: String, CodingKey {
@@ -39,7 +39,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         guard let body = received.bytes else { throw Self.refused("body_base64", "base64 (RFC 4648 §4)") }
         var headers: HTTPFields = [:]
         for (name, value) in received.headers ?? [:] {
-            // What is no field can't have come over HTTP.
+            // HTTP can't transfer an invalid field.
             guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
             headers[name] = value
         }
@@ -63,7 +63,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
 
     private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
         var error = APIError(response, catalogue: catalogue)
-        // They name the language of the server's text.
+        // The headers name the language of the server's text.
         error.headers = headers
         let shown = error.presentation(in: language, now: now(), catalogue: catalogue)
         var object: JSONObject = [

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 import ServerMiddleware
 
-/// Answers as the parameters of the request say.
+/// Responds as the parameters of the request specify.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     let renderer: LabResponseRenderer
     let sessions: LabSessions
@@ -29,7 +29,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         do {
             try await connection.sleep(milliseconds: answer.delay)
         } catch {
-            // Nobody reads this.
+            // The connection is closed, so no client reads this.
             return Response(status: .requestTimeout)
         }
         if answer.drop == .before {
@@ -96,7 +96,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
                     LabRefusal([.init(parameter: "redirect", code: .validationInvalidInput, allowed: "same: there is no port")])
                 )
             }
-            // One of two names of this machine; what the request says only chooses between them.
+            // One of two names of this machine. The request only selects between them.
             let isNamed = RequestHost(request.head.authority ?? "")?.name == "localhost"
             location = "http://\(isNamed ? "127.0.0.1" : "localhost"):\(port)\(location)"
         }
@@ -106,15 +106,15 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
 
 /// Sends a response with the requested delays, up to the requested place.
 struct LabResponseDelivery: Sendable {
-    /// The largest number of pieces of a body that comes slowly.
+    /// The largest number of chunks of a slow body.
     static let maximumPieces = 20
 
-    /// Ends the writing of a body whose connection is to be broken.
+    /// Stops the writing of a body whose connection will be closed.
     private struct Broken: Error {}
 
     let connection: LabConnection
 
-    /// The response to send.
+    /// Returns the response to send.
     func response(_ plain: BufferedResponse, _ answer: LabResponse) -> Response {
         var sent = plain.body[...]
         var promised = sent.count

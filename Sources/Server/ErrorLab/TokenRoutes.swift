@@ -6,13 +6,13 @@ import Hummingbird
 import NIOCore
 import ServerMiddleware
 
-/// Gives out tokens that expire soon, refreshes them, and answers to their holders.
+/// Issues tokens that expire soon, refreshes them, and serves requests with them.
 struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
     let store: LabTokenStore
     let renderer: LabResponseRenderer
     let time: LabTime
 
-    /// `lifetime_ms`, `expired`, `refreshes` and `refresh_delay_ms` say what the session is like.
+    /// Opens a session. `lifetime_ms`, `expired`, `refreshes` and `refresh_delay_ms` define its behavior.
     @Sendable func open(_ request: Request, _ context: Context) throws -> Response {
         var query = try LabQuery(request)
         let rules = LabTokenStore.Rules(
@@ -42,7 +42,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try BufferedResponse.json(encoding: tokens).response
     }
 
-    /// Answers to a good token; `form` says how errors are written.
+    /// Responds to requests with a valid token. `form` is the format of errors.
     @Sendable func protected(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let form = query.form()
@@ -52,7 +52,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
             use = try admit(request)
         } catch {
             var plain = try await renderer.error(error.code, form: form, to: request, requestID: context.requestID)
-            // RFC 6750 §3: a request that names no token gets no error code.
+            // RFC 6750 §3: the response to a request without a token contains no error code.
             plain.headers[.wwwAuthenticate] = error.code == .authTokenMissing ? "Bearer" : "Bearer error=\"invalid_token\""
             return plain.response
         }

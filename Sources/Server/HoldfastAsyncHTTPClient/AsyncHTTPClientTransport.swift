@@ -7,24 +7,24 @@ public import ResilientHTTP
 import Timekeeping
 import Tracing
 
-/// Sends requests through AsyncHTTPClient: for servers and commands.
+/// A transport that sends requests through AsyncHTTPClient, for servers and commands.
 ///
-/// Keeps no cookies and no cache. Redirects are followed for GET and HEAD only, and a redirect to another origin carries no
-/// `Authorization`. A body is read from the connection as its reader asks for it, 64 KiB ahead of him. Nothing is sent twice: not over
-/// a connection that broke, and a connection that could not be made fails at once instead of being tried until the time is up.
+/// It stores no cookies and no cache. Redirects are only followed for GET and HEAD, and a redirect to another origin carries no
+/// `Authorization`. A body is read from the connection at the speed of its reader, at most 64 KiB ahead. No request is sent twice: if a
+/// connection breaks or can't be established, the request fails immediately.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The largest body that is unpacked, in bytes.
+    /// The largest size of a body after decompression, in bytes.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     private let engine: Engine
     private let loops: EventLoops
     private let followsRedirects: Bool
 
-    /// Creates a transport with an engine of its own, which is shut down with it.
+    /// Creates a transport with a new engine, which is shut down with it.
     /// - Parameters:
-    ///   - configuration: The engine's configuration, such as proxy, TLS and the size of its pool. What it says of redirects, compression
-    ///     and repeated connections is the transport's.
-    ///   - eventLoopGroup: What the engine runs on.
-    ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
+    ///   - configuration: The engine's configuration, such as proxy, TLS and the size of its pool. The transport overrides its settings of
+    ///     redirects, compression and connection retries.
+    ///   - eventLoopGroup: The event loops of the engine.
+    ///   - followsRedirects: Whether redirects of GET and HEAD are followed; otherwise, the redirect is the response.
     public init(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
         eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
@@ -34,14 +34,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .enabled(limit: .size(Self.largestUnpackedBody))
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Without a tracer of the process, the engine would still describe each request to one that discards it.
+        // Without a tracer, the engine would still create a span for each request and pass it to a no-op tracer.
         if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         engine = Engine(HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration))
         loops = EventLoops(eventLoopGroup)
         self.followsRedirects = followsRedirects
     }
 
-    /// A client that is shut down when the transport and all answers that are being read are gone.
+    /// An engine that is shut down when the transport and all responses that are being read are released.
     final class Engine: Sendable {
         let client: HTTPClient
 
@@ -54,7 +54,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request once. Cancelling the task closes the request, and so does the end of the time, while the body comes too.
+    /// Sends a request once. Canceling the task closes the request, as does the end of the time, even while the body arrives.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -63,7 +63,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: nil)
     }
 
-    /// Sends a request once and returns the response with its head. The engine pauses while 64 KiB of the body wait for their reader.
+    /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -101,7 +101,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         deadline: NIODeadline,
         limits: Reception.Limits?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        // A body in memory that nothing observes is sent at once.
+        // A body in memory without progress reports is sent immediately.
         let bytes = body?.progress == nil ? body?.bytes : nil
         var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
         let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)
@@ -110,7 +110,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         do {
             let head = try await head(of: message, reception: reception, deadline: deadline)
             reception.handOut()
-            // Most bodies are small and have arrived with their heads.
+            // Most bodies are small and arrive with their heads.
             if let whole = reception.whole() { return (HTTPResponse(head), ResponseBody(whole)) }
             return (HTTPResponse(head), ResponseBody(next: BodyReader(reception, engine: engine).next))
         } catch {
@@ -126,7 +126,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let sender = reception.sender else {
             return try await reception.head(of: message, deadline: deadline, client: engine.client)
         }
-        // The head of a success is returned when the body was sent; any other ends the sending.
+        // The head of a success is returned after the body was sent. Any other head ends the sending.
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await sender.run() }
             defer {
@@ -148,14 +148,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 extension TimeAmount {
-    /// A duration as the engine takes it; more than a year is a year.
+    /// Converts a duration to the engine's type. It is limited to a year.
     fileprivate init(bounded duration: Duration) {
         self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)
     }
 }
 
 extension HTTPTransport where Self == AsyncHTTPClientTransport {
-    /// A transport through AsyncHTTPClient.
+    /// A transport that sends requests through AsyncHTTPClient.
     public static func asyncHTTPClient(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration()
     ) -> AsyncHTTPClientTransport {

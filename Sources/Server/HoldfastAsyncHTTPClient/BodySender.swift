@@ -3,11 +3,11 @@ import NIOCore
 import ResilientHTTP
 import Synchronization
 
-/// Sends a request's body from a task, chunk by chunk, as fast as the engine takes them.
+/// Sends the body of a request from a task, chunk by chunk, at the speed of the engine.
 final class BodySender: Sendable {
     private struct State {
         var writer: HTTPClient.Body.StreamWriter?
-        /// Completed when the body was sent; the engine waits for it.
+        /// Completed when the body was sent. The engine waits for it.
         var promise: EventLoopPromise<Void>?
         var starter: CheckedContinuation<HTTPClient.Body.StreamWriter?, Never>?
         var waiter: CheckedContinuation<Void, Never>?
@@ -23,7 +23,7 @@ final class BodySender: Sendable {
         (self.body, self.loop) = (body, loop)
     }
 
-    /// The body as the engine takes it.
+    /// The body in the engine's type.
     var engineBody: HTTPClient.Body {
         .stream(contentLength: body.length) { [self] writer in
             let promise = loop.makePromise(of: Void.self)
@@ -68,7 +68,7 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Ends the exchange: what was not sent is dropped.
+    /// Ends the exchange; unsent bytes are discarded.
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
     private func end(_ result: Result<Void, any Error>) {

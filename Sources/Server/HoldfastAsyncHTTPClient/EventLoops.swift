@@ -3,8 +3,8 @@ import Synchronization
 
 /// Chooses the event loop of each exchange.
 ///
-/// Calls to a host one after the other get the same loop, which is also the loop of the connection that they share: if an exchange and
-/// its connection have two loops, each step switches between two threads. With concurrent calls to a host, the loops share the work.
+/// Consecutive calls to a host get the same loop, which is also the loop of their shared connection: if an exchange and its connection are
+/// on two loops, each step switches between two threads. Concurrent calls to a host are distributed over the loops.
 final class EventLoops: Sendable {
     /// An event loop and the number of exchanges that it runs.
     final class Member: Sendable {
@@ -28,7 +28,7 @@ final class EventLoops: Sendable {
         members = group.makeIterator().map { Member($0) }
     }
 
-    /// Returns the loop for an exchange with a host, and whether the loop ran no exchange: the host's own loop, unless the next one in turn
+    /// Returns the loop for an exchange with a host, and whether the loop was idle. This is the host's loop, unless the next one in turn
     /// runs fewer exchanges. The caller releases the loop at the end of the exchange.
     func acquire(host: String) -> (Member, wasIdle: Bool) {
         let count = UInt(members.count)

@@ -4,7 +4,7 @@ import NIOHTTP1
 import ResilientHTTP
 
 extension HTTPClient.Request {
-    /// - Parameter isStreamed: Whether the response may have any size. The engine limits the size of what it unpacks.
+    /// - Parameter isStreamed: Whether the response may have any size. The engine limits the size of decompressed bodies.
     init(_ request: HTTPRequest, body: HTTPClient.Body?, isStreamed: Bool = false) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
         guard scheme == "https" || scheme == "http", Self.isAuthority(authority) else { throw Self.refused(nil) }
@@ -25,7 +25,7 @@ extension HTTPClient.Request {
         }
     }
 
-    /// Whether a text is a host with or without a port, and no other part of an address.
+    /// Whether a text is a host, with or without a port, and no other part of an address.
     private static func isAuthority(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -46,7 +46,7 @@ extension HTTPClient.Request {
 
 extension HTTPResponse {
     init(_ head: HTTPResponseHead) {
-        // A status beyond three digits traps in `Status`.
+        // `Status` traps for numbers with more than three digits.
         self.init(status: .init(code: min(max(Int(head.status.code), 0), 999)))
         headerFields.reserveCapacity(head.headers.count)
         for (name, value) in head.headers {

@@ -17,7 +17,7 @@ final class Reception: HTTPClientResponseDelegate {
         /// The exchange, until its end.
         var task: HTTPClient.Task<Void>?
         var isCancelled = false
-        /// Whether the caller has the body.
+        /// Whether the caller has received the body.
         var hasReader = false
         var head: HTTPResponseHead?
         var chunks = CircularBuffer<ByteBuffer>()
@@ -28,9 +28,9 @@ final class Reception: HTTPClientResponseDelegate {
         var end: Result<Void, any Error>?
         var headReader: HeadReader?
         var chunkReader: ChunkReader?
-        /// When the head of a success must have arrived, if the response is streamed.
+        /// The time by which the head of a success must have arrived, if the response is streamed.
         var headDeadline: NIODeadline?
-        /// When the last byte was sent or received, if the response is streamed.
+        /// The time at which the last byte was sent or received, if the response is streamed.
         var lastActivity = NIODeadline.distantPast
         /// The next check of a streamed exchange.
         var check: Scheduled<Void>?
@@ -40,7 +40,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// The times of a streamed exchange.
     struct Limits {
-        /// When the head of a success must have arrived.
+        /// The time by which the head of a success must have arrived.
         var headDeadline: NIODeadline
         /// The longest time without a byte.
         var idle: TimeAmount
@@ -59,10 +59,10 @@ final class Reception: HTTPClientResponseDelegate {
     let sender: BodySender?
 
     /// - Parameters:
-    ///   - loops: Of which one runs the exchange.
+    ///   - loops: The event loops, one of which runs the exchange.
     ///   - host: The host of the request.
     ///   - body: The body of the request, if it is streamed.
-    ///   - limits: The times of a streamed exchange; `nil` if the engine keeps the deadline.
+    ///   - limits: The times of a streamed exchange; `nil` if the engine enforces the deadline.
     init(_ loops: EventLoops, host: String, sending body: RequestBody? = nil, limits: Limits? = nil) {
         let (member, wasIdle) = loops.acquire(host: host)
         (self.member, self.wasIdle, self.limits) = (member, wasIdle, limits)
@@ -103,7 +103,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a streamed exchange that has taken too long, or checks again when it may have. A reader that takes no bytes stops the clock.
+    /// Ends a streamed exchange that has taken too long, or schedules the next check. The time in which the reader takes no bytes doesn't
+    /// count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
@@ -120,7 +121,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isExpired { cancel() }
     }
 
-    /// Notes that the caller has the body: from now on, bytes that it does not take are no silence of the server.
+    /// Records that the caller has received the body: from now on, the time in which the caller takes no bytes doesn't count as silence of
+    /// the server.
     func handOut() {
         if limits != nil { state.withLock { $0.hasReader = true } }
     }
@@ -170,12 +172,12 @@ final class Reception: HTTPClientResponseDelegate {
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
-    /// Notes the end of the exchange. The reader still gets the chunks that arrived before the end.
+    /// Records the end of the exchange. The reader still gets the chunks that arrived before the end.
     private func end(_ outcome: Result<Void, any Error>) {
         var result = outcome
         let waiting = state.withLock { state -> Waiting? in
             guard state.end == nil else { return nil }
-            // The engine calls it a cancellation.
+            // The engine reports the expiry as a cancellation.
             if state.isExpired, case .failure = result { result = .failure(HTTPClientError.deadlineExceeded) }
             state.end = result
             state.task = nil
@@ -185,7 +187,7 @@ final class Reception: HTTPClientResponseDelegate {
         guard let (headReader, head, chunkReader, taken) = waiting else { return }
         member.release()
         sender?.close()
-        // The engine no longer waits for it, but a promise must be completed.
+        // The engine no longer waits for the promise, but it must be completed.
         taken?.succeed()
         if let head { headReader?.resume(returning: head) } else { headReader?.resume(throwing: result.failure ?? NoHead()) }
         if let error = result.failure { chunkReader?.resume(throwing: error) } else { chunkReader?.resume(returning: nil) }
@@ -193,7 +195,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// Returns the whole body, if it has arrived.
+    /// Returns the complete body, if it has arrived.
     func whole() -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end else { return nil }
@@ -233,7 +235,7 @@ final class Reception: HTTPClientResponseDelegate {
 /// The reader of one body. Releasing it before the end of the body closes the request.
 final class BodyReader: Sendable {
     private let reception: Reception
-    /// An engine must not be shut down while a body is read.
+    /// Retains the engine, which must not be shut down while a body is read.
     private let engine: AsyncHTTPClientTransport.Engine
 
     init(_ reception: Reception, engine: AsyncHTTPClientTransport.Engine) {

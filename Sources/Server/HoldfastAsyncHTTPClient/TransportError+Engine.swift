@@ -6,12 +6,12 @@ import NIOSSL
 import ResilientHTTP
 
 extension TransportError {
-    /// The transport error for what AsyncHTTPClient said.
+    /// Converts an error of AsyncHTTPClient.
     ///
-    /// `wasSent` is false only where no connection can have been there yet.
+    /// `wasSent` is only false if no connection can have been established.
     /// - Parameters:
     ///   - error: The engine's error.
-    ///   - isReceiving: Whether the head of an answer had come.
+    ///   - isReceiving: Whether the head of the response had arrived.
     init(asyncHTTPClient error: any Error, isReceiving: Bool) {
         if let error = error as? TransportError {
             self = error
@@ -61,7 +61,7 @@ extension TransportError {
     private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
         switch error {
         case .handshakeFailed(let cause):
-            // Nothing of the request is written before the handshake is done.
+            // No part of the request is written before the end of the handshake.
             "\(cause)".contains("CERTIFICATE") ? (.untrusted, false) : (.unreachable, false)
         case .noCertificateToValidate, .unableToValidateCertificate: (.untrusted, false)
         default: (.connectionLost, true)

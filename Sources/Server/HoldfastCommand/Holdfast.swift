@@ -6,15 +6,15 @@ import ArgumentParser
 struct Holdfast: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "holdfast",
-        abstract: "Accounts, sessions and password reset for an app, in one server.",
+        abstract: "A server for the accounts, sessions and password resets of an app.",
         discussion: """
-            Start with 'holdfast demo', which walks through the whole story on a server of its own, or with
+            Start with 'holdfast demo', which demonstrates all features on a temporary server, or with
             'ENVIRONMENT=development holdfast serve', which serves on http://127.0.0.1:8080 with a local mailbox.
-            'holdfast call' shows what a client makes of any API.
+            'holdfast call' shows how a client handles the responses of any API.
 
-            Settings are read from the environment and from a file .env in the working directory.
+            Settings are read from the environment and from the file .env in the working directory.
 
-            Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.
+            Exit codes: 0 success, 1 failure, 64 invalid usage, 78 invalid configuration.
             """,
         version: AccountServer.version,
         subcommands: [

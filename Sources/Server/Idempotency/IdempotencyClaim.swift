@@ -17,8 +17,10 @@ public struct RequestDigest: RawRepresentable, Hashable, Sendable {
 public struct IdempotencyClaim: Hashable, Sendable {
     /// The client, method, route and key.
     public let key: RequestDigest
-    /// Whose key it is; each client has a share of all keys.
+    /// The client that the key belongs to; each client has a share of the bytes of a store.
     package let client: KeyDigest
+    /// The network of a client that is an address.
+    package let network: KeyDigest?
     /// What is asked for: method, path and body.
     public let fingerprint: RequestDigest
     /// Tells this claim from every other one of the key: who has lost a key must not answer for who has it now.
@@ -30,12 +32,17 @@ public struct IdempotencyClaim: Hashable, Sendable {
     init(
         key: RequestDigest,
         client: KeyDigest,
+        network: KeyDigest?,
         fingerprint: RequestDigest,
         seal: RequestDigest,
         id: UInt64 = .random(in: 0...UInt64(Int64.max))
     ) {
-        (self.key, self.client, self.fingerprint, self.id, self.seal) = (key, client, fingerprint, id, seal)
+        (self.key, self.client, self.network, self.fingerprint) = (key, client, network, fingerprint)
+        (self.id, self.seal) = (id, seal)
     }
+
+    /// The half of the clients that the client is of.
+    package var pool: IdempotencyPool { network == nil ? .accounts : .addresses }
 }
 
 /// What a store says to a claim.
@@ -48,8 +55,8 @@ public enum ClaimOutcome: Hashable, Sendable {
     case otherRequest
     /// The request was answered; `nil` if its answer was not kept.
     case finished(IdempotentResponse?)
-    /// There is no room for another key.
-    case full
+    /// There is no room for another key of the client. The time is when its first key expires, or a minute.
+    case full(Duration)
 }
 
 /// The secret under which keys, clients and requests are hashed before they are kept.
@@ -69,24 +76,25 @@ public struct IdempotencySecret: Sendable {
     /// The claim of a request. O(bytes of the body).
     /// - Parameters:
     ///   - key: What the client calls the request by.
-    ///   - client: Whose key it is.
+    ///   - owner: The client that the key belongs to.
     ///   - method: The method.
     ///   - route: The route's template: one key names different requests on different routes.
     ///   - path: The path with its query.
     ///   - body: The body.
     package func claim(
         _ key: IdempotencyKey,
-        client: some PartitionKey,
+        owner: IdempotencyOwner,
         method: String,
         route: String,
         path: String,
         body: [UInt8]
     ) -> IdempotencyClaim {
-        let owner = clients.digest(of: client)
-        let name = [Array("\(owner.rawValue)".utf8), Array(method.utf8), Array(route.utf8), Array(key.text.utf8)]
+        let client = clients.digest(of: owner.key)
+        let name = [Array("\(client.rawValue)".utf8), Array(method.utf8), Array(route.utf8), Array(key.text.utf8)]
         return IdempotencyClaim(
             key: digest("key", name),
-            client: owner,
+            client: client,
+            network: owner.network.map { clients.digest(of: $0) },
             fingerprint: digest("request", [Array(method.utf8), Array(path.utf8), body]),
             seal: digest("seal", name)
         )

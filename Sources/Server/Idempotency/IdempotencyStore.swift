@@ -2,16 +2,19 @@ import Crypto
 public import Foundation
 public import HTTPTypes
 
-/// Where it is kept which keys were used, and what was answered.
+/// Stores which keys were used, and the responses of their requests.
 ///
 /// A key is free, running under a lease, or finished until it expires. Each member is one atomic step. Dates come from the caller:
 /// they must mean something to every process that shares the store, and after a crash.
 public protocol IdempotencyStore: Sendable {
+    /// Identifies the database whose transactions can finish a key of the store, by the object that the stores of other data share with it.
+    /// `nil`, the default, if there is no such database.
+    var database: ObjectIdentifier? { get }
+
     /// Claims a key. Of concurrent callers for a free key, exactly one is told `claimed`.
     ///
-    /// A key whose lease has ended is free: whoever ran under it has died, or has become so slow that it is taken for dead. Its
-    /// fingerprint is forgotten with it. When there are as many keys as ``IdempotencyBounds`` allow, the oldest finished one of
-    /// the client that has the most is forgotten; if all of those are running, the store is full.
+    /// A key whose lease has ended is free: its process has died, or has become so slow that it is taken for dead. Its fingerprint
+    /// is removed with it. A key that has not expired is never removed: a new key beyond the ``IdempotencyBounds`` is refused.
     /// - Parameters:
     ///   - claim: The claim.
     ///   - lease: How long the key is the claim's if nobody finishes or releases it.
@@ -38,23 +41,11 @@ public protocol IdempotencyStore: Sendable {
     func count() async throws -> Int
 }
 
-/// How many keys are kept.
-public struct IdempotencyBounds: Hashable, Sendable {
-    /// In all.
-    public let keys: Int
-    /// Of one client.
-    public let keysPerClient: Int
-
-    /// Creates bounds.
-    /// - Precondition: `keysPerClient` is positive, and `keys` no smaller.
-    public init(keys: Int = 100_000, keysPerClient: Int = 1_000) {
-        precondition(keysPerClient > 0, "keysPerClient must be positive (is \(keysPerClient))")
-        precondition(keys >= keysPerClient, "keys must be no fewer than keysPerClient (are \(keys))")
-        (self.keys, self.keysPerClient) = (keys, keysPerClient)
-    }
+extension IdempotencyStore {
+    public var database: ObjectIdentifier? { nil }
 }
 
-/// An answer that is kept, to be given again to a repeated request.
+/// A response that is stored, to be sent again when its request is repeated.
 public struct IdempotentResponse: Hashable, Sendable {
     /// The largest body that is kept, in bytes.
     public static let maximumBodySize = 65_536
@@ -74,6 +65,25 @@ public struct IdempotentResponse: Hashable, Sendable {
         self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
         self.body = body
     }
+
+    /// Creates a response with a JSON body.
+    /// - Throws: ``TooLargeToStore`` if the body has more than ``maximumBodySize`` bytes; errors of the encoder.
+    public static func json(
+        _ value: some Encodable,
+        status: Int = 200,
+        headers: HTTPFields = [:],
+        encoder: JSONEncoder = JSONEncoder()
+    ) throws -> IdempotentResponse {
+        var headers = headers
+        headers[.contentType] = "application/json; charset=utf-8"
+        guard let answer = IdempotentResponse(status: status, headers: headers, body: Array(try encoder.encode(value))) else {
+            throw TooLargeToStore()
+        }
+        return answer
+    }
+
+    /// A response that is too large to be stored with its key.
+    public struct TooLargeToStore: Error {}
 
     /// Returns the response with an encrypted body (AES-256-GCM), as a store keeps it. Only a request with the key of the claim can be
     /// answered from it: the database and the server's secret do not suffice to read it.

@@ -2,30 +2,29 @@ public import Foundation
 import RateLimiting
 import Synchronization
 
-/// Keys in the memory of one process: forgotten with it.
+/// Keys in the memory of one process. They end with it.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     private let bounds: IdempotencyBounds
     private let table = Mutex(IdempotencyTable())
 
     /// Creates an empty store.
-    public init(bounds: IdempotencyBounds = IdempotencyBounds()) {
+    public init(bounds: IdempotencyBounds = IdempotencyBounds(bytes: 64 << 20)) {
         self.bounds = bounds
     }
 
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) -> ClaimOutcome {
         table.withLock { table in
             if let entry = table[claim.key], entry.endsAt > now {
-                guard entry.fingerprint == claim.fingerprint else { return .otherRequest }
+                guard entry.claim.fingerprint == claim.fingerprint else { return .otherRequest }
                 guard case .finished(let answer) = entry.state else {
                     return .running(.seconds(entry.endsAt.timeIntervalSince(now)))
                 }
                 return .finished(answer)
             }
             table.remove(claim.key)
-            if table.count(of: claim.client) >= bounds.keysPerClient {
-                guard table.removeOldest(of: claim.client, at: now) else { return .full }
-            } else if table.count >= bounds.keys {
-                guard let fullest = table.fullestClient, table.removeOldest(of: fullest, at: now) else { return .full }
+            if !bounds.admits(table.usage(of: claim)) {
+                table.removeExpired(at: now)
+                guard bounds.admits(table.usage(of: claim)) else { return .full(table.wait(of: claim, at: now)) }
             }
             table.add(claim, until: now.addingTimeInterval(lease / .seconds(1)))
             return .claimed
@@ -53,90 +52,100 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     public func count() -> Int { table.withLock(\.count) }
 }
 
-/// Keys by digest and by client. A value under its owner's lock.
-struct IdempotencyTable {
+/// The keys, and the bytes that they count for. A value under its owner's lock.
+private struct IdempotencyTable {
     struct Entry {
         enum State {
-            case running(id: UInt64)
+            case running
             case finished(IdempotentResponse?)
         }
 
-        let client: KeyDigest
-        let fingerprint: RequestDigest
+        let claim: IdempotencyClaim
         var state: State
         var endsAt: Date
+        var size: Int
+    }
+
+    private struct Client {
+        var size = 0
+        /// No finished key expires before this time.
+        var firstExpiry = Date.distantFuture
     }
 
     private var entries: [RequestDigest: Entry] = [:]
-    /// The keys of each client, the oldest first.
-    private var keys: [KeyDigest: [RequestDigest]] = [:]
-    /// The clients by how many keys they have, so that the fullest is found without a search.
-    private var clients: [Int: Set<KeyDigest>] = [:]
-    private var largest = 0
+    private var clients: [KeyDigest: Client] = [:]
+    private var networks: [KeyDigest: Int] = [:]
+    private var pools: [IdempotencyPool: Int] = [:]
+    /// No key ends before this time.
+    private var firstEnd = Date.distantFuture
 
     subscript(key: RequestDigest) -> Entry? { entries[key] }
 
     var count: Int { entries.count }
 
-    func count(of client: KeyDigest) -> Int { keys[client]?.count ?? 0 }
+    func usage(of claim: IdempotencyClaim) -> IdempotencyUsage {
+        IdempotencyUsage(
+            owner: clients[claim.client]?.size ?? 0,
+            network: claim.network.map { networks[$0] ?? 0 },
+            pool: pools[claim.pool] ?? 0
+        )
+    }
 
-    /// A client that has the most keys.
-    var fullestClient: KeyDigest? { clients[largest]?.first }
+    /// The time until a key of the client expires.
+    func wait(of claim: IdempotencyClaim, at now: Date) -> Duration {
+        guard let expiry = clients[claim.client]?.firstExpiry, expiry > now, expiry < .distantFuture else { return .seconds(60) }
+        return .seconds(expiry.timeIntervalSince(now))
+    }
 
     func isRunning(_ claim: IdempotencyClaim) -> Bool {
-        if case .running(claim.id) = entries[claim.key]?.state { true } else { false }
+        guard let entry = entries[claim.key], case .running = entry.state else { return false }
+        return entry.claim.id == claim.id
     }
 
     mutating func add(_ claim: IdempotencyClaim, until end: Date) {
-        entries[claim.key] = Entry(
-            client: claim.client,
-            fingerprint: claim.fingerprint,
-            state: .running(id: claim.id),
-            endsAt: end
-        )
-        let count = count(of: claim.client)
-        keys[claim.client, default: []].append(claim.key)
-        move(claim.client, from: count, to: count + 1)
+        entries[claim.key] = Entry(claim: claim, state: .running, endsAt: end, size: 0)
+        resize(claim.key, to: IdempotencyBounds.keySize)
+        firstEnd = min(firstEnd, end)
     }
 
     mutating func finish(_ key: RequestDigest, with answer: IdempotentResponse?, until expiry: Date) {
         entries[key]?.state = .finished(answer)
         entries[key]?.endsAt = expiry
+        resize(key, to: IdempotencyBounds.size(with: answer))
+        if let client = entries[key]?.claim.client { noteExpiry(expiry, of: client) }
+        firstEnd = min(firstEnd, expiry)
     }
 
-    /// O(keys of the client).
     mutating func remove(_ key: RequestDigest) {
-        guard let entry = entries.removeValue(forKey: key) else { return }
-        let count = count(of: entry.client)
-        keys[entry.client]?.removeAll { $0 == key }
-        if count == 1 { keys[entry.client] = nil }
-        move(entry.client, from: count, to: count - 1)
+        resize(key, to: 0)
+        entries[key] = nil
     }
 
-    /// Removes the oldest key of a client that is finished or past its end.
-    /// - Returns: `false` if there is none.
-    mutating func removeOldest(of client: KeyDigest, at now: Date) -> Bool {
-        let oldest = keys[client]?.first { key in
-            guard let entry = entries[key] else { return false }
-            if case .finished = entry.state { return true }
-            return entry.endsAt <= now
-        }
-        guard let oldest else { return false }
-        remove(oldest)
-        return true
-    }
-
-    /// O(all keys).
+    /// O(all keys) if one has expired.
     mutating func removeExpired(at now: Date) {
+        guard firstEnd <= now else { return }
         for key in entries.filter({ $0.value.endsAt <= now }).map(\.key) { remove(key) }
+        firstEnd = entries.values.map(\.endsAt).min() ?? .distantFuture
+        for client in clients.keys { clients[client]?.firstExpiry = .distantFuture }
+        for entry in entries.values {
+            if case .finished = entry.state { noteExpiry(entry.endsAt, of: entry.claim.client) }
+        }
     }
 
-    private mutating func move(_ client: KeyDigest, from old: Int, to new: Int) {
-        clients[old]?.remove(client)
-        if clients[old]?.isEmpty == true { clients[old] = nil }
-        if new > 0 { clients[new, default: []].insert(client) }
-        // A count changes by one, so the largest one does too.
-        largest = max(largest, new)
-        if clients[largest] == nil { largest -= 1 }
+    private mutating func noteExpiry(_ expiry: Date, of client: KeyDigest) {
+        let first = clients[client]?.firstExpiry ?? expiry
+        clients[client]?.firstExpiry = min(first, expiry)
+    }
+
+    private mutating func resize(_ key: RequestDigest, to size: Int) {
+        guard let entry = entries[key] else { return }
+        let difference = size - entry.size
+        entries[key]?.size = size
+        pools[entry.claim.pool, default: 0] += difference
+        clients[entry.claim.client, default: Client()].size += difference
+        if clients[entry.claim.client]?.size == 0 { clients[entry.claim.client] = nil }
+        guard let network = entry.claim.network else { return }
+        networks[network, default: 0] += difference
+        if networks[network] == 0 { networks[network] = nil }
     }
 }

@@ -30,12 +30,12 @@ public final class PostgresClient: PostgresExecutor {
         driver = Driver(settings: settings, logger: logger, metrics: self.metrics)
     }
 
-    /// The connections at this moment.
+    /// The current state of the connections.
     public var status: PostgresStatus { driver.shared.current }
 
-    /// Refuses further statements, waits for those that are executed, and closes all connections.
+    /// Refuses new statements, waits for the running ones, and closes all connections.
     ///
-    /// Connections that are in use after `queryTimeout` are closed too.
+    /// Connections that are still in use after `queryTimeout` are closed, too.
     public func close() async {
         await driver.close()
     }
@@ -59,17 +59,18 @@ public final class PostgresClient: PostgresExecutor {
         }
     }
 
-    /// Executes statements in a transaction (`READ COMMITTED`): all their changes become durable when this returns, or none if it throws.
+    /// Executes statements in a transaction (`READ COMMITTED`). When this returns, all their changes are durable; if it throws, none are,
+    /// except for ``PostgresError/outcomeUnknown``.
     ///
-    /// The closure may run more than once, and the changes of an earlier run may have been made: mint ids before, and write statements so
-    /// that a repetition finds them. It is repeated
+    /// The closure may run more than once, even after the changes of an earlier run were committed: create ids before the call, and write
+    /// statements so that a repetition finds them. The transaction is repeated
     /// - after a conflict with another transaction (40001, 40P01), at most 5 times, after a jittered delay;
     /// - on another connection after one was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is unknown.
     ///
-    /// `BEGIN` travels with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
+    /// `BEGIN` is sent with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
     /// are rolled back.
-    /// - Throws: The closure's error; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes
-    ///   may have been made.
+    /// - Throws: The closure's error; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes may
+    ///   have been made.
     @discardableResult
     public func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresTransaction) async throws -> Value
@@ -80,7 +81,7 @@ public final class PostgresClient: PostgresExecutor {
             do {
                 value = try await body(transaction)
             } catch {
-                // A closure may map errors to its own: what the server reported decides about a repetition.
+                // A closure may convert errors to its own: the error of the server decides about a repetition.
                 guard let failure = transaction.abandon() else { return .thrown(error) }
                 if case .again = failure.verdict(mayHaveCommitted: false) { return .failed(failure, mayHaveCommitted: false) }
                 return .thrown(error)
@@ -124,12 +125,12 @@ public final class PostgresClient: PostgresExecutor {
 extension PostgresClient {
     private enum Attempt<Value> {
         case value(Value)
-        /// The closure threw, and no repetition would help.
+        /// The closure threw an error that a repetition would not resolve.
         case thrown(any Error)
         case failed(DriverFailure, mayHaveCommitted: Bool)
     }
 
-    /// Repeats attempts as the rules say.
+    /// Repeats attempts according to the rules.
     /// - Parameter attempt: Receives the deadline for a connection, and whether an earlier attempt may have committed.
     private func repeating<Value>(_ attempt: (Duration, Bool) async throws -> Attempt<Value>) async throws -> Value {
         let clock = driver.clock
@@ -169,7 +170,7 @@ extension PostgresClient {
 }
 
 extension DriverFailure {
-    /// The error that is thrown once no repetition is left.
+    /// The error that is thrown after the last repetition.
     fileprivate var error: PostgresError {
         switch self {
         case .refused(let state): .refused(state)

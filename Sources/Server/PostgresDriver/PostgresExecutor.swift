@@ -1,6 +1,8 @@
-/// Something that executes statements: a client, each in its own transaction, or a transaction.
+/// A type that executes statements: a client, each in a separate transaction, or a transaction.
+///
+/// Code that takes any executor can run alone or as a part of a caller's transaction.
 public protocol PostgresExecutor: Sendable {
-    /// Executes a statement. When this returns for a statement outside a transaction, its changes are durable.
+    /// Executes a statement. When this returns for a statement outside of a transaction, its changes are durable.
     ///
     /// A statement may be executed more than once if a connection is lost. See ``PostgresClient/transaction(_:)``.
     /// - Throws: ``PostgresError``.

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A transaction that is under way.
+/// An open transaction.
 ///
-/// Its statements are executed one after the other. Executing two at once is a programming error, which ends the process.
+/// Its statements are executed one after another. Executing two concurrently is a programming error that ends the process.
 public final class PostgresTransaction: PostgresExecutor {
     private enum State {
         case new, executing, ended
@@ -20,7 +20,7 @@ public final class PostgresTransaction: PostgresExecutor {
 
     /// Executes a statement, in one round trip.
     ///
-    /// After an error the transaction can't go on: every further statement fails with the same error.
+    /// After an error, the transaction can't continue: every further statement fails with the same error.
     /// - Throws: ``PostgresError`` or `CancellationError`.
     @discardableResult
     public func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult {
@@ -30,7 +30,7 @@ public final class PostgresTransaction: PostgresExecutor {
 
     /// Executes several statements in one round trip.
     /// - Returns: Their results, in order.
-    /// - Throws: ``PostgresError`` or `CancellationError`. The statements after the one that failed were not executed.
+    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed one are not executed.
     @discardableResult
     public func execute(_ batch: [(PostgresStatement, [PostgresValue])]) async throws -> [PostgresResult] {
         guard !batch.isEmpty else { return [] }
@@ -112,7 +112,7 @@ extension PostgresSettings {
     /// The statements that begin a transaction, in the round trip of its first statement.
     fileprivate var opening: [(PostgresStatement, [PostgresValue])] {
         let begin: (PostgresStatement, [PostgresValue]) = ("BEGIN ISOLATION LEVEL READ COMMITTED", [])
-        // Through a pooler, the settings of a session would stay with a connection that others use.
+        // Through a pooler, the settings of a session would remain on a connection that other clients use.
         guard !preparesStatements else { return [begin] }
         return [begin]
             + timeouts.map {

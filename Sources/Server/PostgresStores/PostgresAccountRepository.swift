@@ -3,7 +3,7 @@ public import AccountCore
 import Foundation
 import PostgresDriver
 
-/// The accounts in PostgreSQL.
+/// A store of accounts in PostgreSQL.
 public struct PostgresAccountRepository: AccountRepository {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -20,7 +20,7 @@ public struct PostgresAccountRepository: AccountRepository {
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         let rows = accounts.map { account in (account: account, keys: emailKeys.keys(of: account.email)) }
         return try await database.transaction { transaction in
-            // All transactions lock addresses in one order. Of equal addresses the first one of the list wins.
+            // All transactions lock addresses in the same order. Of duplicate addresses, the first one of the list is added.
             let order = rows.indices.sorted { rows[$0].keys[0].lexicographicallyPrecedes(rows[$1].keys[0]) }
             var taken: Set<Int> = []
             for place in 0..<(emailKeys.isRotating ? 2 : 1) {
@@ -48,7 +48,7 @@ public struct PostgresAccountRepository: AccountRepository {
         }
     }
 
-    /// Which of some accounts an earlier attempt has added, whose response was lost.
+    /// Returns the accounts that an earlier attempt has added, whose response was lost.
     private static func added(_ ids: [Account.ID], in transaction: PostgresTransaction) async throws -> Set<UUID> {
         guard !ids.isEmpty else { return [] }
         let found = try await transaction.execute(
@@ -58,7 +58,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return Set(try found.rows.map { try $0.value(0) })
     }
 
-    /// Gives the key of the present secret to accounts that have only that of the previous one, so that the previous secret can be dropped.
+    /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
     public func addKeysOfPresentSecret() async throws -> Int? {
         guard emailKeys.isRotating else { return nil }
@@ -76,7 +76,7 @@ public struct PostgresAccountRepository: AccountRepository {
 
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
-    /// Takes an address for an account. Repeated for the same account it changes nothing and counts none.
+    /// Reserves an address for an account. If it is repeated for the same account, it changes nothing and counts none.
     private static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
@@ -121,7 +121,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return (counts, total ?? 0)
     }
 
-    /// The condition is that of an index, word for word: a change is a migration.
+    /// The condition must equal that of an index, so a change requires a migration.
     private static let foreignHashes: PostgresStatement = """
         SELECT id, password_hash FROM account
         WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$' AND id > $1 ORDER BY id LIMIT 5000

@@ -2,7 +2,10 @@ public import AccountCore
 public import Foundation
 import PostgresDriver
 
-/// The stores of accounts in one PostgreSQL database.
+/// All account stores in one PostgreSQL database.
+///
+/// Use it if several servers share the accounts; otherwise, `SQLiteAccountStores` of `SQLiteStores` needs no database server. Each
+/// operation takes at least one round trip, and writes wait until the commit is durable.
 public struct PostgresAccountStores: AccountStores {
     public var accounts: any AccountRepository { repository }
     public let sessions: any SessionStore
@@ -19,7 +22,7 @@ public struct PostgresAccountStores: AccountStores {
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: The keys of addresses, the same for all servers of the database.
-    ///   - server: The id under which this server is present, which the leases of its emails name; `nil` for a command.
+    ///   - server: The id with which this server is registered, which the leases of its emails name; `nil` for a command.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
@@ -32,12 +35,12 @@ public struct PostgresAccountStores: AccountStores {
         signingKeys = PostgresSigningKeyStore(database)
     }
 
-    /// Gives the key of the present secret to accounts that have only that of the previous one, so that the previous secret can be dropped.
+    /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
     public func addKeysOfPresentSecret() async throws -> Int? { try await repository.addKeysOfPresentSecret() }
 }
 
-/// The decoys' spans in PostgreSQL: one value, which a change locks.
+/// A store of the decoys' spans in PostgreSQL: one value, which a change locks.
 public struct PostgresDecoyStore: DecoyStore {
     private let database: PostgresDatabase
 
@@ -67,7 +70,7 @@ public struct PostgresDecoyStore: DecoyStore {
 }
 
 extension PostgresTransaction {
-    /// Locks one of the values that all servers share, until the transaction ends.
+    /// Returns one of the values that all servers share, and locks it until the end of the transaction.
     func lockedValue(of name: String) async throws -> String? {
         try await execute("SELECT value FROM shared_value WHERE name = $1 FOR UPDATE", [.text(name)]).rows.first?.value(0)
     }

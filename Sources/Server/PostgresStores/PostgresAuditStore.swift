@@ -3,10 +3,10 @@ public import Foundation
 import PostgresDriver
 import Synchronization
 
-/// Audit events in PostgreSQL.
+/// A store of audit events in PostgreSQL.
 public final class PostgresAuditStore: AuditStore {
     private let database: PostgresDatabase
-    /// The account up to which the sweep has looked for accounts with many events of one kind.
+    /// The account up to which the sweep has searched for accounts with many events of one kind.
     private let sweptTo = Mutex<UUID?>(nil)
 
     /// Creates the store.
@@ -15,7 +15,7 @@ public final class PostgresAuditStore: AuditStore {
     }
 
     public func append(_ events: [AuditEvent]) async throws {
-        // The ids are minted before the first attempt, so that a repetition adds nothing.
+        // The ids are created before the first attempt, so that a repetition adds nothing.
         let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
             (
                 Self.insertion,
@@ -42,7 +42,7 @@ public final class PostgresAuditStore: AuditStore {
             """,
             [.uuid(account.rawValue), .integer(limit)]
         ).rows.compactMap { row in
-            // An event of a later version is passed over, not an error.
+            // An event of a later version is skipped.
             guard let kind = AuditEvent.Kind(rawValue: try row.value(0)) else { return nil }
             return AuditEvent(
                 kind: kind,
@@ -66,7 +66,7 @@ public final class PostgresAuditStore: AuditStore {
         return try await sweepCrowded(limit) || hasOld
     }
 
-    /// Looks at a bounded number of accounts, from where the call before ended.
+    /// Checks a bounded number of accounts, starting where the previous call ended.
     private func sweepCrowded(_ limit: Int) async throws -> Bool {
         let start = sweptTo.withLock { $0 } ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         let kinds = try await database.execute(
@@ -81,7 +81,7 @@ public final class PostgresAuditStore: AuditStore {
             while try await removeOldest(of: kind.account, kind.kind, butNewest: limit) {}
         }
         let isEnd = kinds.count < 1_000
-        // The last account of a full page may have further kinds: the next call begins with it.
+        // The last account of a full page may have more kinds, so the next call begins with it.
         let last = kinds.last { $0.account != kinds.last?.account }?.account
         sweptTo.withLock { $0 = isEnd ? nil : last ?? kinds.last?.account }
         return !isEnd
@@ -100,12 +100,12 @@ public final class PostgresAuditStore: AuditStore {
     }
 }
 
-/// Ids that are ordered by the time of their making within a process (UUIDv7, RFC 9562 §5.7).
+/// Ids that are ordered by their creation time within a process (UUIDv7, RFC 9562 §5.7).
 enum OrderedID {
     private static let last = Mutex<UInt64>(0)
 
     static func next() -> UUID {
-        // 48 bits of milliseconds and 12 bits that count within one.
+        // 48 bits of milliseconds, and 12 bits that count within a millisecond.
         let now = UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) << 12
         let stamp = last.withLock { last in
             last = max(last + 1, now)

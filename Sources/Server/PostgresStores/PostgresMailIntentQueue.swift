@@ -1,16 +1,17 @@
 import AccountContract
 public import AccountCore
 public import Foundation
+import Idempotency
 import PostgresDriver
 import Synchronization
 
-/// Mail intents in PostgreSQL. Servers claim with `FOR UPDATE SKIP LOCKED`: none waits for another.
+/// A queue of emails in PostgreSQL. Servers claim with `FOR UPDATE SKIP LOCKED`, so that none waits for another.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
     private let server: UUID?
-    /// Each server takes networks in turn on its own.
+    /// The turns of networks on this server; other servers have their own.
     private let turns = Mutex(MailTurns())
-    /// Claims that failed, and that the database may have taken nevertheless.
+    /// Claims that failed, but that the database may have committed.
     let failedClaims = Mutex<[UUID]>([])
 
     /// Creates the queue.
@@ -22,14 +23,27 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     public func enqueue(_ intent: MailIntent) async throws {
-        let added = try await database.execute(MailIntent.insertion, intent.values)
+        guard let effect = IdempotentEffect.current(in: database.client) else {
+            return try await Self.add(intent) { try await self.database.execute($0, $1) }
+        }
+        try await database.transaction { transaction in
+            try await Self.add(intent) { try await transaction.execute($0, $1) }
+            try await effect.finish(in: transaction)
+        }
+    }
+
+    private static func add(
+        _ intent: MailIntent,
+        by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
+    ) async throws {
+        let added = try await execute(MailIntent.insertion, intent.values)
         guard added.count == 0 else { return }
         // An attempt whose response was lost has added it, unless the id is another's.
-        let found: Double? = try await database.first(
+        let found = try await execute(
             "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
             [.uuid(intent.id), .text(intent.subject.kind)]
-        ) { try $0.value(0) }
-        guard found == intent.createdAt.timeIntervalSince1970 else {
+        )
+        guard try found.rows.first?.value(0) == intent.createdAt.timeIntervalSince1970 else {
             throw StoreFailure(isBusy: false, message: "the id of an intent is taken")
         }
     }
@@ -37,7 +51,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
         let before = turns.withLock { $0 }
-        // The common case is that nothing is due.
+        // Usually nothing is due.
         let idle = try await database.execute(
             """
             SELECT 1 WHERE EXISTS (
@@ -57,12 +71,12 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             throw error
         }
         turns.withLock { $0 = taken.turns }
-        // A corrupt row must not keep the others from being sent: it is reported only when it comes alone.
+        // A corrupt row must not prevent the others from being sent: its error is only thrown if there is no other row.
         if taken.intents.isEmpty, let damage = taken.damage { throw damage }
         return taken.intents
     }
 
-    /// Returns the intents of claims that failed after they may have been committed. Otherwise they would wait for the end of their leases.
+    /// Releases the intents of failed claims that may have been committed. Otherwise, they would wait until their leases end.
     private func releaseFailedClaims(at now: Date) async throws {
         let attempts = failedClaims.withLock { $0 }
         guard !attempts.isEmpty else { return }
@@ -86,7 +100,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ) async throws -> (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?) {
         try await database.transaction { [server] transaction in
             var turns = before
-            // An attempt whose response was lost has claimed already.
+            // An earlier attempt, whose response was lost, has claimed already.
             let earlier = try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows
             if !earlier.isEmpty { return Self.intents(of: earlier, turns) }
             let due = try await transaction.execute(
@@ -130,7 +144,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
-    /// The networks with new requests behind one in their order, by steps through the index.
+    /// The networks with new requests after a given one, in order, found by steps through the index.
     private static let networks: PostgresStatement = """
         WITH RECURSIVE turn(network) AS (
             (SELECT network FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
@@ -143,7 +157,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         SELECT network FROM turn WHERE network IS NOT NULL LIMIT $2
         """
 
-    /// The oldest new requests of networks, of as many as the limit says. Without an order, so that no more are locked.
+    /// The oldest new requests of networks, up to the limit. Without an order, so that no more rows are locked.
     private static let oldest: PostgresStatement = """
         SELECT intent.id, turn.network, turn.place FROM unnest($1) WITH ORDINALITY AS turn(network, place) CROSS JOIN LATERAL (
             SELECT id FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
@@ -163,7 +177,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             let returned = Array(turns.returned.prefix(missing))
             turns.returned.removeFirst(returned.count)
             var networks = returned
-            // Those behind the last one, then those from the start. A few more than needed: other servers may hold the requests of some.
+            // First the networks after the last one, then those from the start. A few more than needed, because other servers may have
+            // locked the requests of some.
             for start in [turns.last, nil] where networks.count < missing + 4 {
                 var found = try await transaction.execute(Self.networks, [.text(start ?? ""), .integer(missing + 4)]).rows
                     .map { try $0.value(0) as String }
@@ -306,7 +321,7 @@ extension PostgresMailIntentQueue: MailQueueInspection {
                 """,
                 [.time(now), .bool(includingFailed), .bool(ids == nil), chosen]
             )
-            // What is due already may be waiting for a server's rest to end.
+            // Due emails may be waiting for the end of a pause.
             try await transaction.execute(
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
                 [.text("\(now.timeIntervalSince1970)")]

@@ -1,9 +1,10 @@
 import AccountContract
 public import AccountCore
 public import Foundation
+import Idempotency
 import PostgresDriver
 
-/// Reset tokens in PostgreSQL.
+/// A store of reset tokens in PostgreSQL.
 public struct PostgresResetTokenStore: ResetTokenStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
@@ -18,7 +19,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
-                    // The lock keeps a token from being added while the account's tokens are removed.
+                    // The lock prevents a token from being added while the account's tokens are removed.
                     """
                     INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at)
                     SELECT $1, owner.id, $3, $4, $5 FROM (SELECT id FROM account WHERE id = $2 FOR SHARE) owner
@@ -78,7 +79,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
-    /// A token belongs to the address that it was mailed to.
+    /// A token belongs to the address that it was sent to.
     private static let live =
         "SELECT " + Account.columns + """
             , reset_token.created_at, reset_token.expires_at
@@ -88,7 +89,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
             """
 
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
-        // Where there is no such link the next one is read, if there is one: reading a row takes a time that would tell.
+        // If the token doesn't exist, the query reads the next one, if any, so that the time doesn't disclose whether it exists.
         let found: Bool? = try await database.first(
             """
             SELECT digest = $1 AND consumed_at IS NULL AND expires_at <= $2
@@ -105,7 +106,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
-        try await database.transaction { transaction in
+        let effect = IdempotentEffect.current(in: database.client)
+        return try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
                     """
@@ -129,7 +131,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 ("SELECT 1 FROM reset_token WHERE digest = $1 AND consumed_by = $2", [digest.value, .uuid(confirmation.id)]),
             ])
             guard let account: UUID = try results[1].rows.first?.value(0) else {
-                // An attempt whose response was lost has consumed it.
+                // An earlier attempt, whose response was lost, has consumed the token.
                 return !results[2].rows.isEmpty
             }
             let changes = try await transaction.execute(
@@ -143,11 +145,12 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 ]
             )
             guard changes.last?.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
+            try await effect?.finish(in: transaction)
             return true
         }
     }
 
-    /// Consumes the live tokens of an account.
+    /// Consumes the valid tokens of an account.
     static let consumeOthers: PostgresStatement = """
         UPDATE reset_token SET consumed_at = $1 WHERE account_id = $2 AND consumed_at IS NULL
         """
@@ -165,7 +168,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 }
 
-/// The tokens of "this was not me" in PostgreSQL.
+/// A store of the tokens of "this was not me" in PostgreSQL.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 
@@ -227,7 +230,7 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
             try await transaction.execute(
                 PostgresSessionStore.endAll(of: account) + [
                     ("UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = $1", [.uuid(account)]),
-                    // A link that is on its way may be the stranger's, who could undo the freeze with it.
+                    // An intruder may have a sent reset link and could unlock the account with it.
                     (PostgresResetTokenStore.consumeOthers, [.time(now), .uuid(account)]),
                 ]
             )

@@ -3,7 +3,7 @@ public import Foundation
 import PostgresDriver
 import RateLimiting
 
-/// The reset emails that were sent lately, in PostgreSQL. All servers decide one after the other.
+/// A store of the reset emails that were sent recently, in PostgreSQL. The decisions of all servers are serialized.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 
@@ -35,7 +35,7 @@ public struct PostgresSentResetStore: SentResetStore {
                 if !sent.rows.isEmpty { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // A policy that is paced admits its burst in that part of the window.
+                // A paced policy admits its burst in that part of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try await transaction.execute(
                     """

@@ -1,11 +1,12 @@
 public import AccountCore
 public import Foundation
+import Idempotency
 import PostgresDriver
 
-/// Sessions in PostgreSQL.
+/// A store of sessions in PostgreSQL.
 ///
-/// Opening a session locks its account's row against a change, and rotating a token locks its session: a session that is opened while a
-/// reset commits does not survive it, and of two rotations the second one sees what the first has done.
+/// Opening a session locks the row of its account, and rotating a token locks its session. So a session that is opened while a reset
+/// commits does not survive the reset, and of two rotations, the second one sees the result of the first.
 public struct PostgresSessionStore: SessionStore {
     private let database: PostgresDatabase
 
@@ -32,7 +33,7 @@ public struct PostgresSessionStore: SessionStore {
             ]
         )
         if opened.count == 1 { return true }
-        // An attempt whose response was lost may have opened it.
+        // An earlier attempt, whose response was lost, may have opened the session.
         let found = try await database.execute(
             "SELECT 1 FROM session JOIN refresh_token ON session_id = session.id WHERE session.id = $1 AND digest = $2",
             [.uuid(session.id.rawValue), refresh.value]
@@ -60,7 +61,7 @@ public struct PostgresSessionStore: SessionStore {
             let (createdAt, refreshedAt): (Double, Double) = (try row.value(2), try row.value(3))
             let parent: [UInt8]? = try row.value(4)
             let (usedAt, hasUsedSuccessor): (Double?, Bool) = (try row.value(5), try row.value(6))
-            // An attempt whose response was lost has inserted the next token.
+            // An earlier attempt, whose response was lost, has inserted the next token.
             if try row.value(7) { return .rotated(session) }
             if time - refreshedAt > rules.idleLimit / .seconds(1) || time - createdAt > rules.absoluteLimit / .seconds(1) {
                 try await Self.end([session.id.rawValue], in: transaction)
@@ -75,7 +76,8 @@ public struct PostgresSessionStore: SessionStore {
             } else {
                 changes.append(("UPDATE refresh_token SET used_at = $1 WHERE digest = $2", [.time(now), presented.value]))
                 if parent != nil {
-                    // Of two responses to one refresh only one can be in use. Past the window, so that none of them may be repeated.
+                    // Only one of two responses to the same refresh can be in use. The time is earlier than the window, so that none of the
+                    // tokens can be repeated.
                     let used = time - rules.repeatWindow / .seconds(1) - 1
                     changes.append(
                         (
@@ -102,7 +104,7 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    /// Has to come before the token is read: a statement sees what was committed before it began.
+    /// Must run before the token is read, because a statement sees what was committed before it began.
     private static let lockSession: PostgresStatement = """
         SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
         """
@@ -115,7 +117,7 @@ public struct PostgresSessionStore: SessionStore {
         WHERE presented.digest = $1
         """
 
-    /// Statements that end all sessions of an account. The sessions come first: then no rotation is under way that adds a token.
+    /// Returns statements that end all sessions of an account. The sessions come first, so that no rotation in progress adds a token.
     static func endAll(of account: UUID) -> [(PostgresStatement, [PostgresValue])] {
         [
             ("DELETE FROM session WHERE account_id = $1", [.uuid(account)]),
@@ -131,10 +133,12 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     public func end(refresh: TokenDigest) async throws {
+        let effect = IdempotentEffect.current(in: database.client)
         try await database.transaction { transaction in
             let found = try await transaction.execute(Self.lockSession, [refresh.value])
             guard let id: UUID = try found.rows.first?.value(0) else { return }
             try await Self.end([id], in: transaction)
+            try await effect?.finish(in: transaction)
         }
     }
 
@@ -145,7 +149,7 @@ public struct PostgresSessionStore: SessionStore {
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
-        // An expired session stays for a week, so that its owner learns that it expired.
+        // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
         let forgotten = idle.addingTimeInterval(-7 * 86_400)
         let hasSessions = try await database.transaction { transaction in
             let old = try await transaction.execute(

@@ -4,12 +4,12 @@ import ErrorContract
 import Foundation
 import GRDB
 
-/// The accounts in SQLite.
+/// A store of accounts in SQLite.
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
-    /// That a hash was not made here and now: of another system, or of another cost. The condition of an index, word for word: a change
-    /// is a migration.
+    /// The condition that a hash is from another system or has another cost than the server's own. It must equal the condition of an index,
+    /// so a change requires a migration.
     static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
 
     /// Creates the repository.

@@ -1,7 +1,10 @@
 public import AccountCore
 import GRDB
 
-/// The stores of accounts in one SQLite file.
+/// All account stores in one SQLite file.
+///
+/// Use it for servers on one machine; for several machines, use `PostgresAccountStores` of `PostgresStores`. Lookups run on the calling
+/// thread and take some microseconds; writes wait until the shared commit is on disk.
 public struct SQLiteAccountStores: AccountStores {
     public let accounts: any AccountRepository
     public let sessions: any SessionStore
@@ -16,7 +19,7 @@ public struct SQLiteAccountStores: AccountStores {
     /// Creates the stores.
     /// - Parameters:
     ///   - database: The database of all stores.
-    ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released.
+    ///   - locks: The locks of the servers on this database, with which the leases of stopped servers are released.
     ///   - holder: The lock of this server, which the leases of its emails name.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
         accounts = SQLiteAccountRepository(database)
@@ -31,7 +34,7 @@ public struct SQLiteAccountStores: AccountStores {
     }
 }
 
-/// The decoys' spans in SQLite.
+/// A store of the decoys' spans in SQLite.
 public struct SQLiteDecoyStore: DecoyStore {
     private let database: SQLiteDatabase
 

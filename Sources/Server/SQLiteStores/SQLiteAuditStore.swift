@@ -2,7 +2,7 @@ public import AccountCore
 public import Foundation
 import GRDB
 
-/// Audit events in SQLite.
+/// A store of audit events in SQLite.
 public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
@@ -35,7 +35,7 @@ public struct SQLiteAuditStore: AuditStore {
                 sql: "SELECT * FROM audit_event WHERE account_id = ? ORDER BY time DESC, id DESC LIMIT ?",
                 arguments: [account.description, limit]
             ).compactMap { row in
-                // An event of a later version is passed over, not an error.
+                // An event of a later version is skipped.
                 guard let kind = AuditEvent.Kind(rawValue: row["kind"]) else { return nil }
                 return AuditEvent(
                     kind: kind,
@@ -49,7 +49,7 @@ public struct SQLiteAuditStore: AuditStore {
 
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
-        // Looked for without the writer's turn: there may be many events.
+        // Found by a read instead of a write, because there may be many events.
         let crowded = try await database.read { database in
             try Row.fetchAll(
                 database,

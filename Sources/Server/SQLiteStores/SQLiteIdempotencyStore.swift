@@ -1,37 +1,44 @@
 import AccountCore
 public import Foundation
-import GRDB
+public import GRDB
 import HTTPTypes
 public import Idempotency
 import RateLimiting
 
 /// Idempotency keys in SQLite: they survive the process, and several processes share them.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
-    private let database: SQLiteDatabase
+    private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
 
     /// Creates the store.
     public init(_ database: SQLiteDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
-        self.database = database
+        file = database
         self.bounds = bounds
     }
+
+    public var database: ObjectIdentifier? { ObjectIdentifier(file) }
 
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         let time = now.timeIntervalSince1970
         // Most repetitions only read.
-        if let known = try database.lookUp({ try Self.outcome(of: claim, at: time, in: $0) }) { return known }
-        return try await database.write { [bounds] database in
+        if let known = try file.lookUp({ try Self.outcome(of: claim, at: time, in: $0) }) { return known }
+        return try await file.write { [bounds] database in
             if let known = try Self.outcome(of: claim, at: time, in: database) { return known }
             try database.execute(sql: "DELETE FROM idempotency_key WHERE digest = ?", arguments: [Data(claim.key.rawValue)])
-            guard try Self.makeRoom(for: claim.client, bounds, at: time, in: database) else { return .full }
+            if try !bounds.admits(Self.usage(of: claim, in: database)) {
+                _ = try Self.removeExpired(at: now, in: database)
+                guard try bounds.admits(Self.usage(of: claim, in: database)) else {
+                    return .full(try Self.wait(of: claim, at: time, in: database))
+                }
+            }
             try database.execute(
                 sql: """
-                    INSERT INTO idempotency_key (digest, client, fingerprint, claim, is_finished, ends_at)
-                    VALUES (?, ?, ?, ?, 0, ?)
+                    INSERT INTO idempotency_key (digest, client, network, fingerprint, claim, is_finished, ends_at, size)
+                    VALUES (?, ?, ?, ?, ?, 0, ?, ?)
                     """,
                 arguments: [
-                    Data(claim.key.rawValue), claim.client.column, Data(claim.fingerprint.rawValue), claim.column,
-                    time + lease / .seconds(1),
+                    Data(claim.key.rawValue), claim.client.column, claim.network?.column, Data(claim.fingerprint.rawValue),
+                    claim.column, time + lease / .seconds(1), IdempotencyBounds.keySize,
                 ]
             )
             return .claimed
@@ -40,24 +47,30 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
 
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
-        let headers = answer.map(\.headers.stored)
-        return try await database.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE idempotency_key SET is_finished = 1, ends_at = ?, status = ?, headers = ?, body = ?
-                    WHERE digest = ? AND claim = ? AND is_finished = 0
-                    """,
-                arguments: [
-                    expiry.timeIntervalSince1970, answer?.status, headers, answer.map { Data($0.body) },
-                    Data(claim.key.rawValue), claim.column,
-                ]
-            )
-            return database.changesCount == 1
-        }
+        try await file.write { try Self.finish(claim, with: answer, until: expiry, in: $0) }
+    }
+
+    fileprivate static func finish(
+        _ claim: IdempotencyClaim,
+        with answer: IdempotentResponse?,
+        until expiry: Date,
+        in database: Database
+    ) throws -> Bool {
+        try database.execute(
+            sql: """
+                UPDATE idempotency_key SET is_finished = 1, ends_at = ?, status = ?, headers = ?, body = ?, size = ?
+                WHERE digest = ? AND claim = ? AND is_finished = 0
+                """,
+            arguments: [
+                expiry.timeIntervalSince1970, answer?.status, answer?.headers.stored, answer.map { Data($0.body) },
+                IdempotencyBounds.size(with: answer), Data(claim.key.rawValue), claim.column,
+            ]
+        )
+        return database.changesCount == 1
     }
 
     public func release(_ claim: IdempotencyClaim) async throws {
-        try await database.write { database in
+        try await file.write { database in
             try database.execute(
                 sql: "DELETE FROM idempotency_key WHERE digest = ? AND claim = ? AND is_finished = 0",
                 arguments: [Data(claim.key.rawValue), claim.column]
@@ -66,11 +79,11 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.write { try $0.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now) }
+        try await file.write { try Self.removeExpired(at: now, in: $0) }
     }
 
     public func count() async throws -> Int {
-        try await database.read { try Self.total(in: $0) }
+        try await file.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM idempotency_key") ?? 0 }
     }
 }
 
@@ -93,44 +106,53 @@ extension SQLiteIdempotencyStore {
         return .finished(answer)
     }
 
-    /// Forgets the oldest finished key of the client if it has all that are its, or of the fullest client if there is no room.
-    private static func makeRoom(
-        for client: KeyDigest,
-        _ bounds: IdempotencyBounds,
-        at time: Double,
-        in database: Database
-    ) throws -> Bool {
-        let own = try Int.fetchOne(
-            database,
-            sql: "SELECT keys FROM idempotency_client WHERE client = ?",
-            arguments: [client.column]
-        )
-        if own ?? 0 >= bounds.keysPerClient { return try removeOldest(of: client.column, at: time, in: database) }
-        guard try total(in: database) >= bounds.keys else { return true }
-        let fullest = try Int64.fetchOne(database, sql: "SELECT client FROM idempotency_client ORDER BY keys DESC LIMIT 1")
-        guard let fullest else { return true }
-        return try removeOldest(of: fullest, at: time, in: database)
+    private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
+        try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }
 
-    /// Finished keys live equally long, so the one that expires first is the oldest.
-    private static func removeOldest(of client: Int64, at time: Double, in database: Database) throws -> Bool {
-        for condition in ["is_finished = 1", "is_finished = 0 AND ends_at <= \(time)"] {
-            try database.execute(
-                sql: """
-                    DELETE FROM idempotency_key WHERE digest = (
-                        SELECT digest FROM idempotency_key WHERE client = ? AND \(condition) ORDER BY ends_at LIMIT 1
-                    )
-                    """,
-                arguments: [client]
-            )
-            if database.changesCount == 1 { return true }
+    /// The counts of bytes are kept by triggers.
+    private static func usage(of claim: IdempotencyClaim, in database: Database) throws -> IdempotencyUsage {
+        func size(of owner: KeyDigest) throws -> Int {
+            let sql = "SELECT size FROM idempotency_usage WHERE owner = ?"
+            return try Int.fetchOne(database, sql: sql, arguments: [owner.column]) ?? 0
         }
-        return false
+        let pool = try Int.fetchOne(
+            database,
+            sql: "SELECT size FROM idempotency_pool WHERE id = ?",
+            arguments: [claim.pool.rawValue]
+        )
+        return IdempotencyUsage(owner: try size(of: claim.client), network: try claim.network.map(size), pool: pool ?? 0)
     }
 
-    private static func total(in database: Database) throws -> Int {
-        try Int.fetchOne(database, sql: "SELECT keys FROM idempotency_total") ?? 0
+    /// The time until a key of the client expires.
+    private static func wait(of claim: IdempotencyClaim, at time: Double, in database: Database) throws -> Duration {
+        let expiry = try Double.fetchOne(
+            database,
+            sql: "SELECT MIN(ends_at) FROM idempotency_key WHERE client = ? AND is_finished = 1",
+            arguments: [claim.client.column]
+        )
+        return expiry.map { .seconds($0 - time) } ?? .seconds(60)
     }
+}
+
+extension IdempotentRequest {
+    /// Finishes the key in a transaction of the database that has it; see `IdempotentRequest.commit` of `ServerMiddleware`.
+    /// - Parameters:
+    ///   - response: The response to repetitions.
+    ///   - database: What ``SQLiteDatabase/write(_:)`` passes to its closure.
+    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
+    public func finish(with response: IdempotentResponse, in database: Database) throws {
+        let stored = try stored(response)
+        guard try SQLiteIdempotencyStore.finish(claim, with: stored, until: expiry, in: database) else {
+            throw LostIdempotencyKey()
+        }
+        noteFinished()
+    }
+}
+
+extension IdempotentEffect {
+    /// Finishes the key in the transaction of the effect.
+    func finish(in database: Database) throws { try request.finish(with: answer, in: database) }
 }
 
 extension KeyDigest {

@@ -1,9 +1,10 @@
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 import Synchronization
 
-/// Mail intents in SQLite.
+/// A queue of emails in SQLite.
 public final class SQLiteMailIntentQueue: MailIntentQueue {
     private let database: SQLiteDatabase
     private let locks: ServerLocks?
@@ -13,7 +14,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// Creates the queue.
     /// - Parameters:
     ///   - database: The open database.
-    ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released; without them the leases
+    ///   - locks: The locks of the servers on this database, with which the leases of stopped servers are released. Without them, leases
     ///     end at their time.
     ///   - holder: The lock of this server, which its leases name.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
@@ -21,12 +22,16 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func enqueue(_ intent: MailIntent) async throws {
-        try await database.write { try intent.insert(into: $0) }
+        let effect = IdempotentEffect.current(in: database)
+        try await database.write { database in
+            try intent.insert(into: database)
+            try effect?.finish(in: database)
+        }
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         let time = now.timeIntervalSince1970
-        // The common case is that nothing is due; it must not take the writer's turn.
+        // Usually nothing is due; this check must not wait for the writer.
         let isIdle = try database.lookUp { database in
             let due = try database.firstRow(sql: "\(Self.dueIntents(includesResets)) LIMIT 1", arguments: [time])
             guard due == nil, includesResets else { return due == nil }
@@ -36,7 +41,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return try await database.write { [self] database in
             var claimed: [MailIntent] = []
             var damage: (any Error)?
-            // All that changes the turns runs on the writer's queue, so that nothing comes between.
+            // All changes of the turns run on the writer's queue, so they don't interleave.
             var turns = self.turns.withLock { $0 }
             defer { self.turns.withLock { $0 = turns } }
             while claimed.count < limit {
@@ -49,7 +54,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
                     in: database
                 )
                 guard let row else { break }
-                // A corrupt row must not keep the others from being sent: it is told of only when it comes alone.
+                // A corrupt row must not prevent the others from being sent: its error is only thrown if there is no other row.
                 do { claimed.append(try MailIntent(row: row)) } catch { damage = error }
             }
             if claimed.isEmpty, let damage { return Result<[MailIntent], any Error>.failure(damage) }
@@ -64,7 +69,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         """
     }
 
-    /// Takes one intent: of those that are due and of those that are new, in turn.
+    /// Claims one intent. Due intents and new intents alternate.
     private static func take(
         _ turns: inout MailTurns,
         includesResets: Bool,
@@ -239,7 +244,7 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
                 arguments: [now.timeIntervalSince1970, now.timeIntervalSince1970, includingFailed]
             )
             let count = database.changesCount
-            // What is due already may be waiting for a server's rest to end.
+            // Due emails may be waiting for the end of a pause.
             try database.execute(
                 sql: "INSERT INTO mail_retry VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at",
                 arguments: [now.timeIntervalSince1970]

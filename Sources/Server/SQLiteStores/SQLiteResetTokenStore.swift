@@ -2,8 +2,9 @@ import AccountContract
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 
-/// Reset tokens in SQLite.
+/// A store of reset tokens in SQLite.
 public struct SQLiteResetTokenStore: ResetTokenStore {
     private let database: SQLiteDatabase
 
@@ -74,7 +75,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try database.lookUp { database in
-            // Where there is no such link the next one is read, if there is one: reading a row takes a time that would tell.
+            // If the token doesn't exist, the query reads the next one, if any, so that the time doesn't disclose whether it exists.
             try database.first(
                 sql: """
                     SELECT digest = ?1 AND consumed_at IS NULL AND expires_at <= ?2
@@ -91,7 +92,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
-        try await database.write { database in
+        let effect = IdempotentEffect.current(in: database)
+        return try await database.write { database in
             let time = now.timeIntervalSince1970
             let account = try String.fetchOne(
                 database,
@@ -117,6 +119,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
             )
             try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [account])
             try confirmation.insert(into: database)
+            try effect?.finish(in: database)
             return true
         }
     }
@@ -127,7 +130,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 }
 
-/// The tokens of "this was not me" in SQLite.
+/// A store of the tokens of "this was not me" in SQLite.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 
@@ -180,7 +183,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
                 sql: "UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = ?",
                 arguments: [account]
             )
-            // A link that is on its way may be the stranger's, who could undo the freeze with it.
+            // An intruder may have a sent reset link and could unlock the account with it.
             try database.execute(
                 sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
                 arguments: [now.timeIntervalSince1970, account]

@@ -3,7 +3,7 @@ public import Foundation
 import GRDB
 import RateLimiting
 
-/// The reset emails that were sent lately, in SQLite: they survive the process, and several processes share them.
+/// A store of the reset emails that were sent recently, in SQLite. The records survive the process, and several processes share them.
 public struct SQLiteSentResetStore: SentResetStore {
     private let database: SQLiteDatabase
 
@@ -31,7 +31,7 @@ public struct SQLiteSentResetStore: SentResetStore {
                 if sent != nil { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // A policy that is paced admits its burst in that part of the window.
+                // A paced policy admits its burst in that part of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try database.firstRow(
                     sql: """

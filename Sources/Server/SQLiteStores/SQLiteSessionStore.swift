@@ -1,8 +1,9 @@
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 
-/// Sessions in SQLite.
+/// A store of sessions in SQLite.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
@@ -70,11 +71,13 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     public func end(refresh: TokenDigest) async throws {
+        let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
                 arguments: [refresh.bytes]
             )
+            try effect?.finish(in: database)
         }
     }
 
@@ -88,7 +91,7 @@ public struct SQLiteSessionStore: SessionStore {
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
         return try await database.write { database in
-            // An expired session stays for a week, so that its owner learns that it expired.
+            // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
             let forgotten = idle.addingTimeInterval(-7 * 86_400)
             let hasSessions = try database.sweep("session", by: "id", where: "refreshed_at < ?", forgotten)
             let hasTokens = try database.sweep("refresh_token", by: "digest", where: "used_at < ?", idle)
@@ -110,7 +113,7 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Marks a token used, and its siblings with it: of two answers to one refresh only one can be in use.
+    /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
     private static func use(
         _ digest: TokenDigest,
         parent: Data?,
@@ -123,7 +126,7 @@ extension SQLiteSessionStore {
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
-        // Past the window, so that none of them may be repeated.
+        // Earlier than the window, so that none of them can be repeated.
         try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
             arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]

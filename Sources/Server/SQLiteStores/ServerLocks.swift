@@ -1,9 +1,8 @@
 public import Foundation
 
-/// The locks of the servers that use one data folder: a file for each, `servers/NAME.lock`, that its server holds locked as long as it lives.
+/// The locks of the servers that use one data folder. Each server locks a file `servers/NAME.lock` while it runs.
 ///
-/// The operating system releases a lock when its process ends, however it ends. A lease that names the lock's server is then worth nothing, and
-/// need not be waited for.
+/// The operating system releases a lock when its process ends, even after a crash. Leases that name a released lock end immediately.
 public struct ServerLocks: Sendable {
     private let folder: URL
 
@@ -22,7 +21,7 @@ public struct ServerLocks: Sendable {
         )
         while true {
             let name = UUID().uuidString.lowercased()
-            // The file gets its name when it is locked, so that no other server takes it for abandoned.
+            // The file gets its final name after it is locked, so that no other server considers it abandoned.
             let draft = folder.appending(path: ".\(name)").path
             let descriptor = open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -31,18 +30,18 @@ public struct ServerLocks: Sendable {
             }
             let reason = errno
             close(descriptor)
-            // Another server that starts has removed the draft as abandoned.
+            // Another starting server has removed the draft as abandoned.
             guard [ENOENT, EWOULDBLOCK].contains(reason) else { throw POSIXError(.init(rawValue: reason) ?? .EIO) }
         }
     }
 
-    /// Returns whether a server lives. The file of one that has ended is removed. If this cannot be determined, the server counts as alive.
+    /// Whether a server runs. Removes the file of a stopped server. If the state can't be determined, the server counts as running.
     func isHeld(_ name: String) -> Bool {
         guard UUID(uuidString: name) != nil else { return true }
         return isLocked(path(name))
     }
 
-    /// Removes the files of servers that have ended.
+    /// Removes the files of stopped servers.
     public func removeAbandoned() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for name in names { _ = isLocked(folder.appending(path: name).path) }
@@ -62,7 +61,7 @@ public struct ServerLocks: Sendable {
 
 /// A lock that this process holds until the value is released.
 public final class ServerLock: Sendable {
-    /// The name that leases carry.
+    /// The name of the lock, which leases store.
     public let name: String
     private let path: String
     private let descriptor: Int32

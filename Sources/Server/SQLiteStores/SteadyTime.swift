@@ -2,15 +2,15 @@ public import Foundation
 import GRDB
 public import RateLimiting
 
-/// The time of due times, leases and grace windows: it advances as fast as the wall clock, and steps of the wall clock do not change it.
+/// The time of due times, leases and grace windows. It advances as fast as the wall clock, and steps of the wall clock do not change it.
 ///
-/// Within one boot it is the boot's clock and a constant that the database holds, so that all processes on the database agree, also after a
-/// restart. After a boot it continues from where it was last seen, by as much as the wall clock advanced since then; if the wall clock was set back
-/// meanwhile, by a minute. It never runs backwards. It starts as the wall clock of the first server and may deviate from it by what the wall
-/// clock was set since; use it for durations, and the wall clock for dates that a user reads.
+/// Within one boot, it is the boot's clock plus a constant in the database, so that all processes on the database agree, even after a
+/// restart. After a reboot, it continues from its last recorded value, plus the advance of the wall clock since then; if the wall clock was
+/// set back, plus a minute. It never runs backwards. It starts as the wall clock of the first server, and deviates from it by later
+/// adjustments of the wall clock. Use it for durations, and the wall clock for dates that a user reads.
 public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
-    /// What the time was, or would have been, when the boot's clock was zero.
+    /// The time at which the boot's clock was zero.
     private let origin: Int64
     private let snapshot: @Sendable () -> SnapshotTime
 
@@ -25,12 +25,12 @@ public struct SteadyTime: Sendable {
         origin = try await database.write { try Self.origin(at: now, in: $0) }
     }
 
-    /// The time now.
+    /// The current time.
     public var now: @Sendable () -> Date {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
-    /// Records how far the time has come, for a start in another boot.
+    /// Stores the current time, from which it continues after a reboot.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()
@@ -43,12 +43,12 @@ public struct SteadyTime: Sendable {
         }
     }
 
-    /// A machine takes at least so long to start again that no grace window is left.
+    /// A reboot is assumed to take at least this long. No grace window outlasts it.
     private static let shortestBoot: Int64 = 60_000_000_000
 
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
         let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
-        // A boot without a name may be any.
+        // A boot without an id may be any boot.
         if let row, !now.bootID.isEmpty, row["boot_id"] == now.bootID { return row["origin_ns"] }
         var steady = now.wallNanoseconds
         var newest = try newestStamp(in: database)
@@ -66,7 +66,7 @@ public struct SteadyTime: Sendable {
         return steady - now.bootNanoseconds
     }
 
-    /// The newest time that the tables hold: the time was at least that. Two lookups in indexes.
+    /// The newest time in the tables: the current time is not earlier. Two lookups in indexes.
     private static func newestStamp(in database: Database) throws -> Int64 {
         let intent = try Double.fetchOne(database, sql: "SELECT MAX(created_at) FROM mail_intent") ?? 0
         let use = try Double.fetchOne(database, sql: "SELECT MAX(used_at) FROM refresh_token WHERE used_at IS NOT NULL") ?? 0

@@ -1,6 +1,6 @@
-/// A queue that serves its keys in turn, and the elements of one key in the order of their arrival. A value.
+/// A queue whose keys take turns. The elements of one key are served in the order of their arrival. A value.
 ///
-/// A key with many elements in the queue delays another key's first element by one turn only. O(number of elements) for each operation.
+/// A key with many elements in the queue delays another key's first element by one turn only. Each operation is O(number of elements).
 package struct FairQueue<Key: Hashable & Sendable, Element> {
     private var elements: [Key: [(id: UInt64, element: Element)]] = [:]
     /// The keys that have elements, in the order of their turns.
@@ -15,7 +15,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// The number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
-    /// Adds an element behind those of its key.
+    /// Adds an element after those of its key.
     /// - Parameter id: Identifies the element for ``remove(_:)``.
     package mutating func append(_ element: Element, id: UInt64, of key: Key) {
         if elements[key] == nil { turns.append(key) }
@@ -34,7 +34,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return first.element
     }
 
-    /// Removes an element that is in the queue.
+    /// Removes an element from the queue.
     package mutating func remove(_ id: UInt64) -> Element? {
         for (key, line) in elements {
             guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
@@ -43,7 +43,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return nil
     }
 
-    /// The key that has the most elements, if it has at least two more than another key: its last place may be the other's next one.
+    /// The key with the most elements, if it has at least two more than the given key: only then is its last element later than a new one
+    /// of that key.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {

@@ -9,13 +9,13 @@ public import ServiceLifecycle
 ///     logger.error("Sweep failed", metadata: .failure(error))
 /// }
 /// ```
-/// Work that fails is repeated after the interval. A shutdown cuts a pause short, never the work.
+/// Failed work is repeated after the interval. A shutdown ends a pause early, but never the work.
 public struct PeriodicService: Service {
-    /// When the work is done within an interval.
+    /// The order of work and pause within an interval.
     public enum Order: Hashable, Sendable {
-        /// Before the pause, the first time when the service starts.
+        /// Work before the pause; the first time when the service starts.
         case workFirst
-        /// After the pause, and once more when the service group shuts down: for work that stores what has piled up.
+        /// Work after the pause, and once more when the service group shuts down: for work that stores pending data.
         case pauseFirst
     }
 

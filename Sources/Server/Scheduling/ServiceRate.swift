@@ -1,12 +1,13 @@
 import Foundation
 
-/// A rate of service, per second, measured while the service was busy, with more weight on the last seconds. A value: time is an argument.
+/// A rate of service, in requests per second, measured while the service was busy. Recent seconds have more weight. A value: time is an
+/// argument.
 ///
-/// Idle time doesn't count, because it shows how little was requested and not how much can be served.
+/// Idle time doesn't count, because it shows the demand and not the capacity.
 package struct ServiceRate: Sendable {
     /// The time after which a measurement has a third of its weight.
     private static let memory = 3.0
-    /// The least rate that is reported.
+    /// The smallest reported rate.
     private static let least = 1.0 / 60
 
     private var count: Double
@@ -14,23 +15,23 @@ package struct ServiceRate: Sendable {
     private var isBusy = false
     private var instant = Duration.zero
 
-    /// Creates a rate that nothing was measured for yet.
+    /// Creates a rate without measurements.
     /// - Parameters:
-    ///   - estimate: The rate that is assumed at first, per second.
+    ///   - estimate: The initial rate, per second.
     ///   - weight: The number of seconds of measurement that the estimate counts as.
     package init(estimate: Double, weight: Double = 0.5) {
         precondition(estimate > 0 && weight > 0, "estimate and weight must be positive (are \(estimate), \(weight))")
         (count, busySeconds) = (estimate * weight, weight)
     }
 
-    /// Notes that requests were served, and whether the service is fully busy from now on. O(1).
+    /// Records that requests were served, and whether the service is fully busy from now on. O(1).
     package mutating func note(served: Int, isBusy: Bool, at now: Duration) {
         advance(to: now)
         count += self.isBusy ? Double(served) : 0
         self.isBusy = isBusy
     }
 
-    /// The rate per second. If a busy service serves nothing, the rate falls.
+    /// Returns the rate per second. If a busy service serves nothing, the rate falls.
     package func perSecond(at now: Duration) -> Double {
         var rate = self
         rate.advance(to: now)
@@ -41,7 +42,7 @@ package struct ServiceRate: Sendable {
         let seconds = max(0, (now - instant) / .seconds(1))
         instant = max(instant, now)
         guard isBusy, seconds > 0 else { return }
-        // A long time is counted in one step, so that no number becomes too small.
+        // A long time counts in one step, so that no number underflows.
         let rest = exp(-min(60, seconds / Self.memory))
         count *= rest
         busySeconds = busySeconds * rest + Self.memory * (1 - rest)

@@ -1,28 +1,29 @@
-/// A line of clients that were refused and told when to return. A value: time and randomness are arguments.
+/// A virtual queue of refused clients that have a time to return. A value: time and randomness are arguments.
 ///
-/// A refused client gets a place, and the time at which the service reaches that place at its measured rate. So clients that return when told
-/// arrive at the rate that can be served, and each finds its place: the caller admits a client whose place is ``claim(by:at:)``ed with preference,
-/// and leaves room for the others that are ``due(at:)``.
+/// A refused client gets a place, and the time at which the service reaches this place at its measured rate. So clients that return on time
+/// arrive at the rate that can be served, and each has a place: the caller gives precedence to a client whose place can be claimed with
+/// ``claim(by:at:)``, and reserves capacity for the others that are ``due(at:)``.
 ///
-/// The line serves its keys in turn, like ``FairQueue``: the nth place of a key comes after n places, at most, of each other key. A key that is
-/// refused a thousand times has long delays, and another key has short ones. A place that is not claimed expires.
+/// The keys of the line take turns, like those of ``FairQueue``: the nth place of a key comes after at most n places of each other key. So
+/// a key that is refused a thousand times gets long delays, and other keys get short ones. A place that is not claimed expires.
 ///
 /// Delays are whole seconds, as in Retry-After, from 1 s to ``longest``.
 package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// The longest delay.
     package let longest: Duration
-    /// The largest number of places. Without one, a client gets the longest delay and no place.
+    /// The largest number of places. If all are taken, a client gets the longest delay and no place.
     package let maximumPlaces: Int
 
-    /// The seconds in which the places of each key are due, in their order.
+    /// The seconds in which the places of each key are due, in order.
     private var places: [Key: [Int]] = [:]
     private var count = 0
-    /// At index n, the number of keys that have more than n places that are not due yet.
+    /// The number of keys that have more than n places that are not due yet, at index n.
     private var keys: [Int] = []
     private var second = 0
     private var dueCount = 0
 
-    /// For how long a place may be claimed after it is due, in seconds. Clients add a stretch of their own to a delay; ours at most twice three times it.
+    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times; Holdfast's own clients by
+    /// at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
     /// Creates an empty line.
@@ -32,20 +33,21 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         (self.longest, self.maximumPlaces) = (longest, maximumPlaces)
     }
 
-    /// Gives a refused client a place. O(places of the key), and O(places) once a second.
+    /// Gives a place to a refused client. O(places of the key), and O(places) once a second.
     /// - Parameters:
-    ///   - rate: How many clients are served per second.
-    ///   - chance: From 0 up to 1: moves the time back by up to a tenth, so that clients that were refused together don't return together.
-    /// - Returns: The delay after which the client is to return.
+    ///   - rate: The number of clients that are served per second.
+    ///   - chance: A number from 0 up to 1, which delays the time by up to a tenth, so that clients that were refused together don't return
+    ///     together.
+    /// - Returns: The delay after which the client should return.
     package mutating func place(for key: Key, rate: Double, at now: Duration, chance: Double) -> Duration {
         advance(to: now)
         let own = (places[key] ?? []).count { $0 > second }
-        // The line is served in turns: before this key's next place come as many places of each other key as this key has, and one more.
+        // The keys take turns: before this key's next place, each other key has at most as many places as this key has, plus one.
         let ahead = keys.prefix(own + 1).reduce(0, +)
         let delay = Double(ahead + 1) / rate * (1 + 0.1 * chance)
         let bound = longest.components.seconds
         guard delay <= Double(bound), count < maximumPlaces else {
-            // Too far to promise: spread over the last fifth of the longest delay.
+            // Too late for a place: the delays are spread over the last fifth of the longest delay.
             return .seconds(bound - Int64(chance * Double(bound) / 5))
         }
         let seconds = max(1, Int(delay.rounded(.up)))
@@ -55,8 +57,8 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return .seconds(seconds)
     }
 
-    /// Takes a place of a key that is due, if there is one. O(places of the key).
-    /// - Returns: Whether there was: the client has returned when told.
+    /// Claims a due place of a key, if there is one. O(places of the key).
+    /// - Returns: Whether there was one, which means that the client returned on time.
     package mutating func claim(by key: Key, at now: Duration) -> Bool {
         guard isDue(for: key, at: now), var own = places[key] else { return false }
         own.removeFirst()
@@ -66,16 +68,16 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Whether a key has a place that is due.
+    /// Whether a key has a due place.
     package mutating func isDue(for key: Key, at now: Duration) -> Bool {
         advance(to: now)
         return places[key]?.first.map { $0 <= second } ?? false
     }
 
-    /// Whether there is no place.
+    /// Whether there are no places.
     package var isEmpty: Bool { places.isEmpty }
 
-    /// How many places are due and not claimed yet.
+    /// Returns the number of due places that are not claimed.
     package mutating func due(at now: Duration) -> Int {
         advance(to: now)
         return dueCount
@@ -90,7 +92,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         count += 1
     }
 
-    /// Removes places that have expired, and counts those that are due, once a second.
+    /// Removes expired places and counts due ones, once a second.
     private mutating func advance(to now: Duration) {
         let present = Int(now.components.seconds)
         guard present > second else { return }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Why a copy could not be made. The server on SQLite goes on.
+/// The reason for which a copy failed. The server on SQLite continues.
 public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
-    /// The reason, and what to do.
+    /// The reason, with its fix.
     public let description: String
 
     init(_ description: String) {

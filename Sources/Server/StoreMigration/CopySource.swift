@@ -3,13 +3,13 @@ import Foundation
 import GRDB
 import SQLiteStores
 
-/// The SQLite database of a running server, which the copy opens beside it.
+/// The SQLite database of a running server, which the copy opens in addition to the server.
 ///
-/// Triggers log the key of every row that changes. The server needs no change: the triggers run in its transactions.
+/// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change.
 struct CopySource: Sendable {
-    /// Reads, each pass in one snapshot.
+    /// The connection for reads; each pass reads one snapshot.
     let reader: DatabaseQueue
-    /// Begins, seals and ends.
+    /// The connection for starting, sealing and ending the copy.
     let writer: DatabaseQueue
 
     init(_ file: URL) throws {
@@ -17,7 +17,7 @@ struct CopySource: Sendable {
         configuration.label = "holdfast.copy"
         // A pass holds a transaction open while it writes to PostgreSQL.
         configuration.allowsUnsafeTransactions = true
-        // The writers of a busy server leave gaps that are shorter than the delays of SQLite's own timeout.
+        // A busy server's writers leave gaps that are shorter than the delays of SQLite's own timeout.
         configuration.busyMode = .callback { attempt in
             usleep(500)
             return attempt < 60_000
@@ -37,7 +37,7 @@ struct CopySource: Sendable {
     // MARK: - The log
 
     /// Starts the log of changes, unless there is one.
-    /// - Returns: The random name of the log. Another name means that changes were not logged in between.
+    /// - Returns: The random name of the log. A different name means that changes were not logged in between.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
@@ -69,7 +69,7 @@ struct CopySource: Sendable {
         }
     }
 
-    /// No statement of the stores changes a primary key.
+    /// The stores never change a primary key.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
     private static func removeLog(_ database: Database) throws {
@@ -106,18 +106,18 @@ struct CopySource: Sendable {
 
     // MARK: - Snapshots
 
-    /// Reads a state of the database for the time of a closure.
+    /// Reads a snapshot of the database while a closure runs.
     func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
         try await Self.execute("BEGIN DEFERRED", reader)
-        // The first read fixes the state.
+        // The first read fixes the snapshot.
         let outcome: Swift.Result<Result, any Error>
         do { outcome = .success(try await body(SourceSnapshot(queue: reader))) } catch { outcome = .failure(error) }
         await Self.rollBack(reader)
         return try outcome.get()
     }
 
-    /// Holds the write lock for the time of a closure and seals the database after it. If the closure throws, nothing is sealed.
-    /// - Returns: The result of the closure, and how long writes waited.
+    /// Holds the write lock while a closure runs, and seals the database after it. If the closure throws, nothing is sealed.
+    /// - Returns: The result of the closure, and the time for which writes waited.
     func withSeal<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> (Result, Duration) {
         try await Self.execute("BEGIN IMMEDIATE", writer)
         let clock = ContinuousClock()
@@ -139,7 +139,7 @@ struct CopySource: Sendable {
         try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
 
-    /// Ends a transaction, also in a canceled task, in which GRDB would refuse to.
+    /// Rolls back a transaction, even in a canceled task, in which GRDB would refuse to.
     private static func rollBack(_ queue: DatabaseQueue) async {
         await Task.detached {
             try? await queue.writeWithoutTransaction { database in
@@ -149,16 +149,16 @@ struct CopySource: Sendable {
     }
 }
 
-/// One state of the database.
+/// A snapshot of the database.
 struct SourceSnapshot: Sendable {
     fileprivate let queue: DatabaseQueue
 
-    /// The number of the last change.
+    /// Returns the number of the last change.
     func lastChange() async throws -> Int64 {
         try await queue.writeWithoutTransaction { try Int64.fetchOne($0, sql: "SELECT max(number) FROM copy_change") ?? 0 }
     }
 
-    /// Up to 500 changes after one, each row once, with the number of the last.
+    /// Returns up to 500 changes after a number, without duplicate rows, and the number of the last one.
     func changes(after number: Int64) async throws -> (changes: [CopySource.Change], last: Int64) {
         try await queue.writeWithoutTransaction { database in
             var seen: Set<CopySource.Change> = []
@@ -179,7 +179,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// The rows of changes; `nil` where there is none any more.
+    /// Returns the rows of changes; `nil` for a row that was removed.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in
@@ -191,7 +191,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// The rows of a table after a key, in the order of their keys.
+    /// Returns the rows of a table after a key, in the order of their keys.
     func page(of table: SourceTable, after key: [KeyPart], limit: Int) async throws -> [SourceRow] {
         try await queue.writeWithoutTransaction { database in
             let arguments = key.map(\.databaseValue) + [limit.databaseValue]
@@ -201,7 +201,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// How many rows each table has that are copied.
+    /// Returns the number of rows of each copied table.
     func counts() async throws -> [Int] {
         try await queue.writeWithoutTransaction { database in
             try SourceTable.all.map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0.origin)") ?? 0 }

@@ -3,19 +3,19 @@ import Foundation
 import PostgresDriver
 import PostgresStores
 
-/// How far a copy is. PostgreSQL stores it in the transaction that writes the rows, so that a copy that was killed goes on where it ended.
+/// The progress of a copy. PostgreSQL stores it in the transactions that write the rows, so that a copy that was killed can continue.
 struct CopyProgress: Codable, Equatable, Sendable {
     /// The installation that is copied.
     let installation: String
     /// The name of the log of changes.
     let log: String
-    /// How many tables are copied.
+    /// The number of copied tables.
     var table = 0
-    /// The last row that was copied of the next table.
+    /// The last copied row of the next table.
     var key: [KeyPart] = []
-    /// How many rows were copied so far, without changes.
+    /// The number of copied rows, without changes.
     var copied = 0
-    /// The last change that was replayed.
+    /// The number of the last replayed change.
     var change: Int64 = 0
 
     var json: String {
@@ -27,19 +27,19 @@ struct CopyProgress: Codable, Equatable, Sendable {
     }
 }
 
-/// A row as PostgreSQL has it.
+/// A row in the format of PostgreSQL.
 struct TargetRow: Sendable {
     let table: TargetTable
     let values: [PostgresValue]
 }
 
-/// The PostgreSQL database that the rows go to.
+/// The PostgreSQL database of a copy.
 struct CopyTarget: Sendable {
     let database: PostgresDatabase
 
     // MARK: - State
 
-    /// The state of the copy into the database; `nil` if none has begun, or if it is complete.
+    /// Returns the progress of the copy into the database; `nil` if none has begun, or if it is complete.
     func progress() async throws -> CopyProgress? {
         guard let text = try await value("copy") else { return nil }
         guard let progress = try? JSONDecoder().decode(CopyProgress.self, from: Data(text.utf8)) else {
@@ -48,18 +48,18 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// The log of the copy that is complete.
+    /// Returns the log of the completed copy.
     func completedLog() async throws -> String? { try await value("copied") }
 
     private func value(_ name: String) async throws -> String? {
         try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
     }
 
-    /// Whether there is no account.
+    /// Whether there are no accounts.
     func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
 
-    /// Begins a copy: empties the tables and stores the first state.
-    /// - Parameter old: The state of an earlier copy of the same installation, whose log is gone.
+    /// Begins a copy: empties the tables and stores the initial progress.
+    /// - Parameter old: The progress of an earlier copy of the same installation, whose log is gone.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
         try await database.transaction { transaction in
@@ -86,10 +86,10 @@ struct CopyTarget: Sendable {
 
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
-            idempotency_key, idempotency_client
+            idempotency_key, idempotency_usage
         """
 
-    /// Ends the copy: servers may use the database from now on.
+    /// Completes the copy: servers may use the database from now on.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
         try await database.transaction { transaction in
@@ -103,7 +103,7 @@ struct CopyTarget: Sendable {
 
     // MARK: - Rows
 
-    /// Replaces rows, compares them with what PostgreSQL then has, and stores how far the copy is.
+    /// Replaces rows, compares them with the rows that PostgreSQL then has, and stores the progress.
     /// - Parameters:
     ///   - removed: The keys of rows that are removed first.
     ///   - rows: The rows that are added.
@@ -134,8 +134,8 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes what is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted, and how many
-    /// idempotency keys there are.
+    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted, and the
+    /// number of idempotency keys.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()
         _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }
@@ -145,28 +145,33 @@ struct CopyTarget: Sendable {
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
                 [.text(small.retry.map { "\($0)" })]
             )
-            try await transaction.execute("DELETE FROM idempotency_client WHERE keys >= 0")
+            try await transaction.execute("DELETE FROM idempotency_usage WHERE size IS NOT NULL")
             try await transaction.execute(
                 """
-                INSERT INTO idempotency_client (client, keys) SELECT client, count(*) FROM idempotency_key GROUP BY client
-                ON CONFLICT (client) DO NOTHING
+                INSERT INTO idempotency_usage (owner, size)
+                SELECT owner, sum(size)::bigint FROM (
+                    SELECT client AS owner, size FROM idempotency_key UNION ALL SELECT network, size FROM idempotency_key
+                ) AS counted WHERE owner IS NOT NULL AND size > 0 GROUP BY owner ON CONFLICT (owner) DO NOTHING
                 """
             )
             try await transaction.execute(
                 """
-                UPDATE idempotency_total
-                SET keys = (SELECT count(*) FROM idempotency_key WHERE (get_byte(digest, 0) & 15)::bigint = part) WHERE part >= 0
+                UPDATE idempotency_pool
+                SET size = (
+                    SELECT coalesce(sum(size), 0)::bigint FROM idempotency_key
+                    WHERE (get_byte(digest, 0) & 15)::bigint = part AND (CASE WHEN network IS NULL THEN 0 ELSE 1 END) = pool
+                ) WHERE part >= 0
                 """
             )
         }
     }
 
-    /// How many rows a table has.
+    /// Returns the number of rows of a table.
     func count(_ table: TargetTable) async throws -> Int {
         try await database.execute(table.count).rows.first?.value(0) ?? 0
     }
 
-    /// The checksum of a table.
+    /// Returns the checksum of a table.
     func checksum(_ table: TargetTable) async throws -> RowChecksum {
         var checksum = RowChecksum()
         var key = table.start

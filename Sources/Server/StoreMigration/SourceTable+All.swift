@@ -3,7 +3,7 @@ import PostgresDriver
 import PostgresStores
 
 extension SourceTable {
-    /// The tables that are copied row by row, an account's before what belongs to it.
+    /// The tables that are copied row by row; accounts come before the rows that refer to them.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
     ]
@@ -110,7 +110,7 @@ extension SourceTable {
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
-        // Tokens of early versions have no address; they belong to that of the account.
+        // Tokens of early versions have no address; they belong to the account's address.
         columns: """
             account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
             """,
@@ -175,7 +175,7 @@ extension SourceTable {
     private static let mailIntents = SourceTable(
         name: "mail_intent",
         key: ["created_at", "id"],
-        // An email that a server of SQLite holds is taken again by one of PostgreSQL: its due time is past, and no server holds it.
+        // An email that a SQLite server has claimed is claimed again by a PostgreSQL server: its due time is past, and no server holds it.
         columns: """
             kind, email, account_id, language, iif(state = 'taken', created_at, due_at), failures,
             iif(state = 'taken', 'waiting', state), reason, client, request_id, ifnull(client, '')
@@ -273,7 +273,7 @@ extension SourceTable {
         ]
     )
 
-    /// An event's key in PostgreSQL. Its id is made from the number that it has in SQLite, so that events of one time keep their order.
+    /// Returns an event's key in PostgreSQL. Its id is derived from its number in SQLite, so that events of the same time keep their order.
     @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
         let number: Int64 = try row.value(0)
         let time: Double = try row.value(2)
@@ -287,23 +287,25 @@ extension SourceTable {
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],
-        columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body",
+        columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size",
         origin: "idempotency_key",
         targets: [
             TargetTable(
                 name: "idempotency_key",
                 insertion: """
                     INSERT INTO idempotency_key
-                        (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING
+                        (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (digest) DO NOTHING
                     """,
                 removal: "DELETE FROM idempotency_key WHERE digest = $1",
                 row: """
-                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
+                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size
+                    FROM idempotency_key
                     WHERE digest = $1
                     """,
                 page: """
-                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
+                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size
+                    FROM idempotency_key
                     WHERE digest > $1 ORDER BY digest LIMIT $2
                     """,
                 start: [.bytes([])],
@@ -312,6 +314,7 @@ extension SourceTable {
                     [
                         try row.bytes(0), try row.integer(1), try row.bytes(2), try row.integer(3), .bool(try row.value(4)),
                         try row.double(5), try row.optionalInteger(6), row.optionalText(7), try row.optionalBytes(8),
+                        try row.optionalInteger(9), try row.integer(10),
                     ]
                 },
                 key: { [try $0.bytes(0)] }

@@ -4,65 +4,65 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// A table of SQLite that is copied, and where its rows go.
+/// A table of SQLite that is copied, and its target tables.
 struct SourceTable: Sendable {
     let name: String
     /// The columns of the primary key, in whose order rows are read.
     let key: [String]
-    /// Further columns that identify a row in PostgreSQL.
+    /// Additional columns that identify a row in PostgreSQL.
     var moreKey: [String] = []
-    /// The columns that are read after those of the key, and from where.
+    /// The columns that are read after those of the key.
     let columns: String
     let origin: String
     /// The tables of PostgreSQL that have a row for each row of this one.
     let targets: [TargetTable]
 
-    /// The columns that the log of changes has.
+    /// The columns in the log of changes.
     var loggedKey: [String] { key + moreKey }
 
-    /// Reads rows: the logged key first, then ``columns``.
+    /// Returns a query for rows: the logged key first, then ``columns``.
     func selection(where condition: String) -> String {
         let keys = loggedKey.map { "\(name).\($0)" }.joined(separator: ", ")
         return "SELECT \(keys), \(columns) FROM \(origin) WHERE \(condition)"
     }
 
-    /// The rows after a key, in order. The parameters are the key and the number of rows.
+    /// Returns a query for the rows after a key, in order. The parameters are the key and the number of rows.
     func page(isFirst: Bool) -> String {
         let columns = key.map { "\(name).\($0)" }.joined(separator: ", ")
         let marks = key.map { _ in "?" }.joined(separator: ", ")
         return selection(where: isFirst ? "true" : "(\(columns)) > (\(marks))") + " ORDER BY \(columns) LIMIT ?"
     }
 
-    /// The row of a key.
+    /// The query for the row of a key.
     var row: String { selection(where: key.map { "\(name).\($0) = ?" }.joined(separator: " AND ")) }
 }
 
-/// A table of PostgreSQL, and how its rows are made from those of SQLite.
+/// A table of PostgreSQL, and the conversion of rows from SQLite.
 struct TargetTable: Sendable {
     let name: String
     /// Adds a row of ``values``, unless there is one with its key.
     let insertion: PostgresStatement
     /// Removes the row of ``key``.
     let removal: PostgresStatement
-    /// The row of ``key``.
+    /// Selects the row of ``key``.
     let row: PostgresStatement
-    /// The rows after a key, in order of their first columns. The parameters are these columns and the number of rows.
+    /// Selects the rows after a key, in the order of their first columns. The parameters are these columns and the number of rows.
     let page: PostgresStatement
-    /// Less than the key of any row.
+    /// Values that are less than the key of any row.
     let start: [PostgresValue]
     let count: PostgresStatement
-    /// The values of a row, in the order in which ``row`` and ``page`` read them.
+    /// Returns the values of a row, in the order in which ``row`` and ``page`` read them.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
-    /// The values by which ``row`` and ``removal`` find a row, from the logged key.
+    /// Returns the values by which ``row`` and ``removal`` find a row, from the logged key.
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
 }
 
-/// A row of SQLite, or a key of the log, whose columns are read as values of PostgreSQL.
+/// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL.
 struct SourceRow {
     let table: String
     let columns: [DatabaseValue]
 
-    /// The key's part of the row.
+    /// Returns the key of the row.
     func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
 
     func uuid(_ column: Int) throws -> PostgresValue {
@@ -92,7 +92,7 @@ struct SourceRow {
     private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
 }
 
-/// A value of a key, which the state of a copy stores.
+/// A value of a key, which the progress of a copy stores.
 enum KeyPart: Codable, Hashable, Sendable {
     case text(String)
     case bytes(Data)

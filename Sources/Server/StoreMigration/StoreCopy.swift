@@ -7,19 +7,19 @@ import SQLiteStores
 
 /// Moves the data of a running SQLite server to PostgreSQL.
 ///
-/// 1. Triggers begin to log the keys of rows that change.
+/// 1. Triggers begin to log the keys of changed rows.
 /// 2. All rows are copied, in batches. PostgreSQL stores the position in each batch's transaction.
-/// 3. The rows of the log are copied again, in passes, until few are left. The last of these passes writes the state of one snapshot of SQLite, and
-///    the checksums of all tables are compared with that snapshot.
-/// 4. With SQLite's write lock held, the rest of the log is copied and compared row by row, rows are counted, and SQLite is sealed.
+/// 3. The logged rows are copied again, in passes, until few are left. The last of these passes writes the state of one snapshot of SQLite,
+///   and the checksums of all tables are compared with that snapshot.
+/// 4. While SQLite's write lock is held, the rest of the log is copied and compared row by row, rows are counted, and SQLite is sealed.
 ///
-/// A copy may be killed at any time; the next one goes on where it ended. Rate limits are not copied.
+/// A copy may be killed at any time; the next one continues it. Rate limits are not copied.
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
-        /// Rows that are copied; how many there were when the copy began.
+        /// Copied rows, and the number of rows when the copy began.
         case copied(Int, of: Int)
-        /// Rows that have changed meanwhile are copied again.
+        /// Rows that changed during the copy and were copied again.
         case replayed(Int)
         /// Rows whose checksums were computed, on both sides.
         case compared(Int, of: Int)
@@ -29,7 +29,7 @@ public struct StoreCopy: Sendable {
     public struct Table: Sendable {
         /// The name.
         public let name: String
-        /// The checksums of both sides while the server was writing, of one state.
+        /// The checksums of the same state on both sides, computed while the server was writing.
         public let source, target: RowChecksum
         /// The number of rows when the copy ended.
         public internal(set) var rows: Int
@@ -39,13 +39,13 @@ public struct StoreCopy: Sendable {
     public struct Report: Sendable {
         /// The tables.
         public let tables: [Table]
-        /// How many changed rows were copied again.
+        /// The number of changed rows that were copied again.
         public let replayed: Int
-        /// How long writes waited for the final pass; `nil` if an earlier copy sealed SQLite.
+        /// The time for which writes waited for the final pass; `nil` if an earlier copy sealed SQLite.
         public let pause: Duration?
     }
 
-    /// The rows of each table, by its name.
+    /// The number of rows of each table, by its name.
     public typealias Counts = [(table: String, rows: Int)]
 
     private let file: URL
@@ -61,9 +61,9 @@ public struct StoreCopy: Sendable {
         (self.file, self.target, self.emailKeys) = (file, CopyTarget(database: target), emailKeys)
     }
 
-    /// The longest time for the final pass. A pass that takes longer is repeated, and writes go on in between.
+    /// The longest time for the final pass. A pass that takes longer is repeated, and writes continue in between.
     var longestPause = Duration.seconds(4)
-    /// The final pass begins when no more changes are left.
+    /// The final pass begins when at most this number of changes is left.
     private static let fewChanges: Int64 = 1_000
     private static let batchSize = 500
 
@@ -78,7 +78,7 @@ public struct StoreCopy: Sendable {
     }
 
     /// Checks that the copy is possible, and changes nothing.
-    /// - Returns: How many rows would be copied.
+    /// - Returns: The number of rows that would be copied.
     public func check() async throws -> Counts {
         try await Self.reporting {
             try await requirePresentTables()
@@ -89,7 +89,7 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// The tables of SQLite are those of this version.
+    /// Checks that the tables of SQLite are those of this version.
     private func requirePresentTables() async throws {
         let inspection = try await SQLiteInspection(path: file.path)
         guard inspection.damage.isEmpty else { throw CopyFailure("the SQLite database is damaged; see 'holdfast doctor'") }
@@ -101,27 +101,27 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// - Returns: The state of the copy that goes on.
+    /// - Returns: The progress of the copy to continue.
     @discardableResult
     private func requireTarget(of installation: String) async throws -> CopyProgress? {
         guard try await PostgresPresence.servers(of: target.database).isEmpty else {
-            throw CopyFailure("servers use the PostgreSQL database; stop them, or name an empty database")
+            throw CopyFailure("servers use the PostgreSQL database; stop them, or specify an empty database")
         }
         let progress = try await target.progress()
         if let progress, progress.installation != installation {
-            throw CopyFailure("another installation is being copied into the PostgreSQL database; name an empty database")
+            throw CopyFailure("another installation is being copied into the PostgreSQL database; specify an empty database")
         }
         if progress == nil, try await !target.isEmpty() {
-            throw CopyFailure("the PostgreSQL database has accounts already; name an empty database")
+            throw CopyFailure("the PostgreSQL database has accounts already; specify an empty database")
         }
         return progress
     }
 
     // MARK: - Copying
 
-    /// Copies and seals, or goes on where an earlier copy ended.
+    /// Copies and seals, or continues an earlier copy.
     /// - Returns: `nil` if the data was moved before.
-    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite then goes on.
+    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite then continues.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
@@ -173,7 +173,7 @@ public struct StoreCopy: Sendable {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
 
-    /// Passes, the last of them with the write lock held.
+    /// Runs passes, the last one with the write lock held.
     private func seal(
         _ source: CopySource,
         _ pass: inout CopyPass,
@@ -197,7 +197,7 @@ public struct StoreCopy: Sendable {
                 (pass, tables) = result
                 return pause
             } catch is PauseTooLong {
-                // The rows that were written stay written, so the next final pass is shorter.
+                // Written rows stay written, so the next final pass is shorter.
                 guard let progress = try await target.progress() else { throw CopyFailure.concurrent }
                 pass.progress = progress
             }
@@ -205,7 +205,7 @@ public struct StoreCopy: Sendable {
         throw CopyFailure("the final pass takes longer than \(longestPause); start again when fewer requests write")
     }
 
-    /// Writes the small tables and requires that both sides have as many rows.
+    /// Writes the small tables and checks that both sides have the same number of rows.
     private func finish(_ snapshot: SourceSnapshot, _ tables: inout [Table]) async throws {
         try await target.writeSmallTables(snapshot)
         let counts = try await snapshot.counts()
@@ -221,7 +221,7 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Compares the checksums of all tables with a snapshot that PostgreSQL has the state of.
+    /// Compares the checksums of all tables with a snapshot whose state PostgreSQL has.
     private func compare(_ snapshot: SourceSnapshot, _ report: @escaping @Sendable (Event) -> Void) async throws -> [Table] {
         let total = try await snapshot.counts().reduce(0, +)
         var tables: [Table] = []
@@ -277,7 +277,7 @@ public struct StoreCopy: Sendable {
     }
 }
 
-/// Writes rows to PostgreSQL and advances the state.
+/// Writes rows to PostgreSQL and advances the progress.
 private struct CopyPass: Sendable {
     let target: CopyTarget
     let emailKeys: EmailKeys
@@ -288,13 +288,13 @@ private struct CopyPass: Sendable {
         (self.target, self.emailKeys, self.progress) = (target, emailKeys, progress)
     }
 
-    /// Copies all rows, from where the state is.
+    /// Copies all rows, starting at the current progress.
     mutating func copyRows(of source: CopySource, batchSize: Int, _ report: (StoreCopy.Event) -> Void) async throws {
         let total = try await source.withSnapshot { try await $0.counts() }.reduce(0, +)
         while progress.table < SourceTable.all.count {
             let table = SourceTable.all[progress.table]
             var next = progress
-            // A snapshot for each batch: one for all would keep the write-ahead log from being reused for as long.
+            // One snapshot per batch: a single snapshot would prevent the write-ahead log from being reused.
             let rows = try await source.withSnapshot { try await $0.page(of: table, after: next.key, limit: batchSize) }
             if let last = rows.last { next.key = last.key(table.key.count) }
             next.copied += rows.count
@@ -305,7 +305,7 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Copies the rows that have changed since the state, as a snapshot has them, and compares them.
+    /// Copies the rows that have changed since the current progress, in the state of a snapshot, and compares them.
     mutating func replay(_ snapshot: SourceSnapshot, _ report: (StoreCopy.Event) -> Void) async throws {
         while true {
             let (changes, last) = try await snapshot.changes(after: progress.change)
@@ -340,7 +340,7 @@ private struct CopyPass: Sendable {
 /// The final pass took too long.
 private struct PauseTooLong: Error {}
 
-/// Executes a closure, and cancels it after a time.
+/// Runs a closure, and cancels it after a time.
 private func withDeadline<Value: Sendable>(
     _ limit: Duration,
     _ body: @escaping @Sendable () async throws -> Value

@@ -6,9 +6,9 @@ import Synchronization
 
 /// A client of one Valkey or Redis server over one connection.
 ///
-/// Commands of concurrent callers share the connection as a pipeline: commands of one turn of the event loop are sent in one write.
-/// Each command has a deadline. The first command that misses it closes the connection, because its reply could be late, and all
-/// commands fail at once until another connection is ready. The client attempts one every 100 to 250 ms.
+/// Commands of concurrent callers share the connection as a pipeline: commands of one turn of the event loop are sent in one write. Each
+/// command has a deadline. The first command that misses it closes the connection, because its reply could be late, and all commands fail
+/// immediately until another connection is ready. The client tries to connect every 100 to 250 ms.
 ///
 /// ```swift
 /// let client = ValkeyClient(address: try ValkeyAddress(url: "valkey://localhost:6379"), logger: logger)
@@ -27,11 +27,11 @@ public final class ValkeyClient: Sendable {
 
     /// Creates a client, which begins to connect.
     /// - Parameters:
-    ///   - address: Where the server listens.
+    ///   - address: The address of the server.
     ///   - name: The name of the connection in `CLIENT LIST`.
     ///   - scripts: The scripts that the client loads with each connection.
     ///   - group: The event loops, of which the client uses one.
-    ///   - metrics: Where the metrics go.
+    ///   - metrics: The factory of the metrics.
     ///   - logger: Reports when the connection is ready or lost.
     public init(
         address: ValkeyAddress,
@@ -57,7 +57,7 @@ public final class ValkeyClient: Sendable {
 
     deinit { loop.execute { [link] in link.close() } }
 
-    /// Whether a connection is ready. Otherwise commands fail at once.
+    /// Whether a connection is ready. Otherwise, commands fail immediately.
     public var isReady: Bool { inbox.value.withLock { $0.isReady } }
 
     /// Sends a command and returns its reply.
@@ -92,8 +92,8 @@ public final class ValkeyClient: Sendable {
     }
 
     /// Returns when a connection is ready.
-    /// - Throws: ``ValkeyError``: why the last connection ended, if none is ready in time; ``ValkeyError/unavailable`` if the task is
-    ///   canceled.
+    /// - Throws: ``ValkeyError``: the reason for which the last connection ended, if none is ready in time; ``ValkeyError/unavailable`` if
+    ///   the task is canceled.
     public func waitUntilReady(within time: Duration) async throws(ValkeyError) {
         let deadline = ContinuousClock.now + time
         while true {

@@ -1,13 +1,13 @@
 import RateLimiting
 import Synchronization
 
-/// Refusals of the last second, so that the server need not be asked about the same request again. Bounded: what is dropped is asked
-/// once more.
+/// Stores the refusals of the last second, so that the same request is refused without a round trip. The number is bounded; a removed
+/// refusal costs one more round trip.
 ///
-/// A refusal is repeated as the server would repeat it, with shorter waits. It ends when a key has more units, when this process
-/// counts or refunds one of the keys, and after a second, because other processes count too.
+/// A refusal is repeated as the server would repeat it, with shorter delays. It ends when a key has more units, when this process counts or
+/// refunds one of the keys, and after a second, because other processes count, too.
 final class KnownRefusals: Sendable {
-    /// A key and the units that a request claims of it.
+    /// A key, and the units that a request claims of it.
     private struct Part: Hashable {
         var table: Int
         var digest: UInt64
@@ -16,7 +16,7 @@ final class KnownRefusals: Sendable {
 
     private struct Refusal {
         var answer: RateLimitResult
-        /// When the reply arrived, and when the refusal ends, in nanoseconds on the process's clock.
+        /// The time of the reply and the end of the refusal, in nanoseconds of the process's clock.
         var received: Int64
         var end: Int64
         var version: UInt64
@@ -25,11 +25,11 @@ final class KnownRefusals: Sendable {
     private struct State {
         var newer: [[Part]: Refusal] = [:]
         var older: [[Part]: Refusal] = [:]
-        /// How often keys changed, by a part of their digests, and how often all did.
+        /// The numbers of changes of keys, by a part of their digests, and of all keys.
         var changes = [UInt64](repeating: 0, count: 1_024)
         var commonChanges: UInt64 = 0
 
-        /// A number that grows when one of the keys changes.
+        /// Returns a number that increases when one of the keys changes.
         func version(of claims: [LimitTables.Claim]) -> UInt64 {
             claims.reduce(commonChanges) { $0 + changes[place(of: $1.digest)] }
         }
@@ -43,7 +43,7 @@ final class KnownRefusals: Sendable {
 
     private let state = Mutex(State())
 
-    /// The refusal of a request, if it is known, and the version of its keys.
+    /// Returns the refusal of a request, if it is known, and the version of its keys.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -56,11 +56,11 @@ final class KnownRefusals: Sendable {
         return (refusal.map { $0.answer.later(by: .nanoseconds(now - $0.received)) }, version)
     }
 
-    /// Notes a refusal by the server.
+    /// Records a refusal by the server.
     /// - Parameters:
-    ///   - version: The version of the keys before the server was asked.
-    ///   - sent: When the server was asked.
-    ///   - received: When the reply arrived.
+    ///   - version: The version of the keys before the request to the server.
+    ///   - sent: The time of the request to the server.
+    ///   - received: The time of the reply.
     func note(
         _ answer: RateLimitResult,
         _ reply: LimitReply,
@@ -69,7 +69,7 @@ final class KnownRefusals: Sendable {
         sent: Int64,
         received: Int64
     ) {
-        // Until the first of them, the server repeats the refusal.
+        // Until the first of these changes, the server repeats the refusal.
         let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
         let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
         let refusal = Refusal(answer: answer, received: received, end: sent + lifetime, version: version)
@@ -81,14 +81,14 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Forgets the refusals of keys that this process counted or refunded.
+    /// Removes the refusals of keys that this process counted or refunded.
     func noteChange(of digests: some Sequence<UInt64>) {
         state.withLock { state in
             for digest in digests { state.changes[state.place(of: digest)] += 1 }
         }
     }
 
-    /// Forgets all refusals.
+    /// Removes all refusals.
     func removeAll() {
         state.withLock { state in
             (state.newer, state.older) = ([:], [:])
@@ -102,7 +102,7 @@ final class KnownRefusals: Sendable {
 }
 
 extension RateLimitResult {
-    /// The refusal after some time in which nothing else changes.
+    /// Returns the refusal after some time in which nothing else changes.
     fileprivate func later(by time: Duration) -> RateLimitResult {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })

@@ -2,18 +2,19 @@ import RateLimiting
 import Timekeeping
 import ValkeyDriver
 
-/// The scripts that count. Times are whole microseconds of the server's clock since 1970, which Lua's numbers hold exactly.
+/// The Lua scripts that count requests. Times are whole microseconds of the server's clock since 1970, which Lua's numbers represent
+/// exactly.
 ///
-/// A key's value is `r`, the window, and the instants of the admissions in the window, oldest first; or, for the strict GCRA, `g`, the
-/// instant from which the key is as good as new, the emission, and the burst. The value thus names the policy under which it was
-/// written: a script that counts under another policy converts it, and no key gets a fresh burst. All numbers are 8 bytes,
-/// big-endian.
+/// The value of a key is `r`, the window, and the instants of the admissions in the window, oldest first; or, for the strict GCRA, `g`, the
+/// instant at which all units are available again, the emission, and the burst. So the value identifies the policy under which it was
+/// written: a script that counts under another policy converts it, and no key gets a new burst. All numbers have 8 bytes, big-endian.
 enum LimitScript {
     /// Decides about all keys of a request, all or nothing.
     ///
     /// `KEYS`: the canary, then the key of each claim. `ARGV`: the canary that the client knows, the canary to write if there is none,
-    /// whether to charge and the time (0 for the server's), then the terms of each claim (``LimitCall/terms``). Returns the time, then for each claim the delay, the
-    /// remaining units, the time until more remain, and the mark of the charge; and the canary if it is not the known one.
+    /// whether to charge and the time (0 for the server's), then the terms of each claim (``LimitCall/terms``). Returns the time, then for
+    /// each claim the delay, the remaining units, the time until more remain, and the mark of the charge; and the canary if it is not the
+    /// known one.
     static let decide = ValkeyScript(
         state + """
             local canary = redis.call('GET', KEYS[1])
@@ -57,10 +58,10 @@ enum LimitScript {
             """
     )
 
-    /// Returns what was charged, as far as the keys still hold it.
+    /// Refunds a charge, as far as the keys still contain it.
     ///
-    /// `KEYS`: the keys. `ARGV`: the time (0 for the server's), then for each key the units, the instant of the charge, its
-    /// mark, burst and emission.
+    /// `KEYS`: the keys. `ARGV`: the time (0 for the server's), then for each key the units, the instant of the charge, its mark, burst and
+    /// emission.
     static let refund = ValkeyScript(
         state + """
             local now = clock(unpack('>I8', ARGV[1]))
@@ -91,7 +92,7 @@ enum LimitScript {
             """
     )
 
-    /// Lets keys live for a number of milliseconds at least, after a policy was replaced by a longer one.
+    /// Extends the expiry of keys to at least a number of milliseconds, after a policy was replaced by a longer one.
     static let extend = ValkeyScript(
         """
         for i = 1, #KEYS do
@@ -251,7 +252,7 @@ enum LimitScript {
 struct LimitTerms: Hashable, Sendable {
     let burst: Int
     let window: Int64
-    /// The time in which one unit returns; 0 for the sliding window.
+    /// The time after which one unit is available again; 0 for the sliding window.
     let emission: Int64
 
     init(_ policy: RateLimitPolicy) {
@@ -264,7 +265,7 @@ struct LimitTerms: Hashable, Sendable {
             }
     }
 
-    /// The longest time for which a key can owe anything, in microseconds.
+    /// The longest time for which a key can have usage, in microseconds.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 
@@ -280,13 +281,13 @@ extension Int64 {
     }
 }
 
-/// Numbers as the scripts read and write them.
+/// Encodes and decodes numbers in the format of the scripts.
 enum ScriptNumbers {
     static func pack(_ numbers: Int64...) -> [UInt8] {
         numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian, Array.init) }
     }
 
-    /// The number at a place; 0 past the end.
+    /// Returns the number at an index; 0 after the end.
     static func number(_ place: Int, in bytes: [UInt8]) -> Int64 {
         guard place * 8 + 8 <= bytes.count else { return 0 }
         return bytes.withUnsafeBytes { Int64(bigEndian: $0.loadUnaligned(fromByteOffset: place * 8, as: Int64.self)) }
@@ -298,10 +299,10 @@ struct LimitReply {
     /// The server's time in microseconds.
     let now: Int64
     let standings: [Standing]
-    /// The canary, if it is not the one that the client knew.
+    /// The canary, if it is not the one that the client knows.
     let canary: [UInt8]?
 
-    /// How a key stands.
+    /// The state of a key.
     struct Standing {
         /// The microseconds until the request is admitted: 0 for now, `nil` if it never is.
         let delay: Int64?

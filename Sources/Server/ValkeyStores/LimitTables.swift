@@ -3,17 +3,17 @@ import Synchronization
 
 /// The rules, and the names of their keys.
 final class LimitTables: Sendable {
-    /// One rule, or what it counts of the networks of clients.
+    /// One rule, or the part of it that counts the networks of clients.
     struct Table: Sendable {
         var rule: RateLimitRule
         var terms: LimitTerms
         /// The prefix of the names of its keys.
         let keyPrefix: [UInt8]
-        /// When the policy was replaced, by the server's clock; `nil` if it never was.
+        /// The time at which the policy was replaced, by the server's clock; `nil` if it never was.
         var changed: Int64?
     }
 
-    /// Where the tables of a rule are.
+    /// The indexes of a rule's tables.
     private struct Place: Sendable {
         var first: Int
         /// Whether the tables of near and far networks follow.
@@ -31,7 +31,7 @@ final class LimitTables: Sendable {
         var key: [UInt8]
         /// The name of the policy that the request claims.
         var policy: String
-        /// Whether it is the claim itself, which responses show, rather than that of a network.
+        /// Whether it is the claim itself, which responses show, and not that of a network.
         var isNarrow: Bool
         var isRefundable: Bool
     }
@@ -44,7 +44,7 @@ final class LimitTables: Sendable {
         var places: [String: Place] = [:]
         var tables: [Table] = []
         for rule in rules {
-            // Networks that count only if a table is full never count here: the server's tables are not bounded.
+            // Networks that are only counted if a table is full are never counted here, because the server's tables are not bounded.
             let hasNetworks = rule.wide?.use == .jointly
             places[rule.policy.name] = Place(first: tables.count, hasNetworks: hasNetworks)
             for rule in [rule] + (hasNetworks ? rule.networkRules : []) {
@@ -59,11 +59,11 @@ final class LimitTables: Sendable {
         self.secret = secret
     }
 
-    /// The tables as they are now.
+    /// The current tables.
     var current: [Table] { tables.withLock { $0 } }
 
-    /// Finds the keys of claims. Rules that are off are left out.
-    /// - Precondition: Every claim names a rule, no two the same.
+    /// Finds the keys of claims. Rules that are off are skipped.
+    /// - Precondition: Each claim names a different rule.
     func resolve(_ claims: [RateLimitClaim]) -> [Claim] {
         let tables = current
         var resolved: [Claim] = []
@@ -98,10 +98,10 @@ final class LimitTables: Sendable {
         return resolved
     }
 
-    /// Puts another rule in place under its name.
+    /// Replaces the rule with the same name.
     /// - Parameter time: The server's time.
-    /// - Returns: The tables whose keys must live longer than they were written to.
-    /// - Precondition: There is a rule of that name.
+    /// - Returns: The tables whose keys must expire later than they were written to.
+    /// - Precondition: There is a rule with that name.
     func change(to rule: RateLimitRule, at time: Int64?) -> [Table] {
         guard let place = places[rule.policy.name] else {
             preconditionFailure("no rule is named \(rule.policy.name) (are \(places.keys.sorted()))")

@@ -2,14 +2,14 @@ import RateLimiting
 import Synchronization
 import ValkeyDriver
 
-/// The process's own count of what it admitted: decides while the server is gone, and bounds what a server that lost its data gives
-/// away.
+/// The process's count of its own admissions. It decides while the server is unavailable, and limits the additional admissions after the
+/// server has lost its data.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
-    /// How the process counted a request that the server admitted.
+    /// The way in which the process counted a request that the server admitted.
     enum Counted {
         /// All claims in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim as far as its share admits it.
+        /// Each claim, as far as its share admits it.
         case each([String: RateLimitCharge])
 
         func charge(of policy: String) -> RateLimitCharge? {
@@ -23,13 +23,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     private struct Rule {
         var rule: RateLimitRule
         let fallback: ValkeyFallback
-        /// The longest time that a key of the rule can owe anything, in nanoseconds.
+        /// The longest time for which a key of the rule can have usage, in nanoseconds.
         var longestUsage: Int64
     }
 
     private let limiter: JointRateLimiter<C>
     private let rules: Mutex<[String: Rule]>
-    /// When the server lost its data, in nanoseconds on the process's clock.
+    /// The time at which the server lost its data, in nanoseconds of the process's clock.
     private let lostAt = Atomic<Int64>(.min)
 
     init(
@@ -77,12 +77,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Counts what the server admitted.
+    /// Counts an admission of the server.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
-            // A claim that the share refuses is not counted: the share is used up anyway.
+            // A claim that the share refuses is not counted, because the share is exhausted anyway.
             if let charge = limiter.admit([claim]).charge { charges[claim.policy] = charge }
         }
         return charges
@@ -90,11 +90,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
-    /// Notes that the server has lost its data.
+    /// Records that the server has lost its data.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Admits a request by the process's own count, if the server has lost data that could still refuse it; `nil` otherwise. The
-    /// charge contains all claims.
+    /// Decides by the process's count if the server has lost data that could still refuse the request; `nil` otherwise. The charge contains
+    /// all claims.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims
@@ -103,12 +103,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Says what ``admitAfterLoss(_:at:)`` would say, and counts nothing.
+    /// Returns the decision of ``admitAfterLoss(_:at:)`` without counting.
     func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { limiter.check($0) }
     }
 
-    /// Puts another rule in place under its name.
+    /// Replaces the rule with the same name.
     func change(to rule: RateLimitRule) {
         let name = rule.policy.name
         let fallback = rules.withLock { rules in
@@ -137,7 +137,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Puts the policies themselves in the place of their shares.
+    /// Replaces the shares in a result by the policies themselves.
     private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
@@ -150,12 +150,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time that a key of the rule or its networks can owe anything, in nanoseconds.
+    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
-    /// The rule of one process alone.
+    /// Returns the rule of this process's share.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

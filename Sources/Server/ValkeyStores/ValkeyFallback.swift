@@ -1,15 +1,15 @@
-/// The behavior of a policy while the server of the limits is slow or gone.
+/// The behavior of a policy while the server of the limits is slow or unavailable.
 public enum ValkeyFallback: Hashable, Sendable {
     /// Requests that claim the policy fail.
     case closed
     /// Requests are not counted under the policy.
     case open
-    /// Each process admits a share of the quota on its own, from 0 to 1, but at least one unit. With 1 divided by the number of
-    /// processes, all of them together admit no more than the quota.
+    /// Each process admits a share of the quota separately, from 0 to 1, but at least one unit. With 1 divided by the number of processes,
+    /// all of them together admit at most the quota.
     case local(share: Double)
 
-    /// The share of the quota that the process enforces on its own. It is also the most that a server that lost its data admits
-    /// again by way of this process.
+    /// The share of the quota that the process enforces separately. It also limits the additional admissions through this process after the
+    /// server has lost its data.
     var share: Double {
         switch self {
         case .closed, .open: 1

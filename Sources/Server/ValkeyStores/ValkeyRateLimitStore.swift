@@ -5,20 +5,20 @@ import Synchronization
 import Timekeeping
 public import ValkeyDriver
 
-/// Limits that several servers share, counted in Valkey or Redis.
+/// Rate limits that several servers share, counted in Valkey or Redis.
 ///
-/// Each decision is one script and one round trip, by the clock of Valkey, all or nothing over the policies of the request. It means
-/// the same as a decision of `JointRateLimiter`, in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
-/// without a round trip for a second at most, until something about it changes that this process knows.
+/// Each decision is one script and one round trip, by the clock of Valkey. It admits all policies of the request or none. It equals a
+/// decision of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal without a
+/// round trip for at most a second, unless this process learns of a change.
 ///
-/// No decision waits for Valkey longer than its deadline. If Valkey is slow or gone, each policy does what its ``ValkeyFallback``
-/// says. The process also counts its own admissions in memory. If Valkey loses its data, which the store notices by a key without
-/// expiry, the policies apply this count as well for the longest time that a key can owe: so a server that lost its data gives away
-/// no more than the share of the fallback for each process.
+/// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
+/// The process also counts its own admissions in memory. If Valkey loses its data, which the store detects by a key without expiry, the
+/// policies also apply this count, for the longest time for which a key can have usage. So the loss causes at most the share of the
+/// fallback per process as additional admissions.
 ///
-/// Keys are digests under the secret, which all servers must share. They live in one slot of a cluster, expire when they owe
-/// nothing, and take about 130 bytes and 8 for each unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory
-/// is full, the fallback decides.
+/// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
+/// take about 130 bytes plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, the fallback
+/// decides.
 ///
 /// ```swift
 /// let client = ValkeyClient(
@@ -27,7 +27,7 @@ public import ValkeyDriver
 ///     logger: logger
 /// )
 /// let store = ValkeyRateLimitStore(rules, client: client, secret: secret, clock: ContinuousClock(), logger: logger)
-/// let answer = try await store.admit([RateLimitClaim("reset-email", key: digest)])
+/// let response = try await store.admit([RateLimitClaim("reset-email", key: digest)])
 /// ```
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let client: ValkeyClient
@@ -40,7 +40,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let deadline: Duration
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
-    /// The server's time in microseconds at the first reply: policies that this process did not change were put in place then.
+    /// The server's time in microseconds at the first reply, which counts as the creation time of policies that this process did not
+    /// change.
     private let started = Atomic<Int64>(0)
 
     /// The scripts that the client must load.
@@ -50,15 +51,15 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     /// - Parameters:
     ///   - rules: The rules; the names of their policies are unique. All servers should have the same.
     ///   - client: The client of the server, with ``scripts``. The store closes it.
-    ///   - secret: The secret under which keys are hashed, the same in all servers.
+    ///   - secret: The secret for the digests of keys, the same on all servers.
     ///   - namespace: The prefix of the names of all keys: a hash tag, so letters and digits only.
-    ///   - fallbacks: The behavior of policies while the server is slow or gone, by their names.
+    ///   - fallbacks: The behavior of policies while the server is slow or unavailable, by their names.
     ///   - fallback: The behavior of the other policies.
-    ///   - deadline: The time that a decision may wait for the server.
-    ///   - memory: The bytes that the process's own counts may take.
+    ///   - deadline: The longest time that a decision waits for the server.
+    ///   - memory: The largest size of the process's own counts, in bytes.
     ///   - clock: A monotonic clock.
     ///   - logger: Reports lost data and failures.
-    /// - Precondition: There is at least one rule, and no two policies have one name.
+    /// - Precondition: There is at least one rule, and the names of the policies are unique.
     public convenience init(
         _ rules: [RateLimitRule],
         client: ValkeyClient,
@@ -86,8 +87,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
         )
     }
 
-    /// - Parameter time: The time in microseconds since 1970 in place of the server's, so that tests need not wait; 0 for the
-    ///   server's.
+    /// - Parameter time: A time in microseconds since 1970 that replaces the server's, so that tests need not wait; 0 for the server's.
     init(
         _ rules: [RateLimitRule],
         client: ValkeyClient,
@@ -119,7 +119,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let asked = nanoseconds
         let (known, version) = refusals.find(resolved, at: asked)
         if let known { return known }
-        // Before the server, so that no concurrent request is admitted beyond the process's own count.
+        // Decides before the server, so that no concurrent request is admitted beyond the process's count.
         let own = local.admitAfterLoss(claims, at: nanoseconds)
         if let own, !own.isAdmitted { return own }
         let reply: LimitReply
@@ -127,7 +127,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
             reply = try await decide(resolved, charges: true)
         } catch {
             if let charge = own?.charge { local.refund(charge) }
-            // The server can have counted the request.
+            // The server may have counted the request.
             refusals.noteChange(of: resolved.lazy.map(\.digest))
             return try local.decide(claims, charges: true, after: error)
         }
@@ -138,7 +138,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
             return answer
         }
         refusals.noteChange(of: resolved.lazy.map(\.digest))
-        // The reply may be the first that shows that the server lost its data.
+        // The reply may be the first one after the server has lost its data.
         let counted: LocalLimits<C>.Counted
         if let own {
             counted = .jointly(own.charge)
@@ -166,7 +166,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
         }
     }
 
-    /// Refunds what an admission of this store charged. The process's own count is refunded also if the server is gone.
+    /// Refunds the charge of an admission by this store. The process's count is refunded even if the server is unavailable.
     /// - Throws: `ValkeyError` if the server did not refund in time; then the units stay counted there.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
         var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
@@ -186,11 +186,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
     }
 
-    /// Puts another policy, mode or visibility in place under the policy's name, in this process, without a fresh burst.
+    /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Usage is kept, so clients don't get a new
+    /// burst.
     ///
-    /// Keys are converted when they are next used. If keys can owe something for longer than before, the store also lets the present
-    /// keys live longer, at about 1,000 keys in a few milliseconds; if the server is gone, it logs that this is missing.
-    /// - Precondition: There is a rule of that name.
+    /// Keys are converted when they are next used. If keys can have usage for longer than before, the store also extends the expiry of
+    /// existing keys, about 1,000 keys in a few milliseconds; if the server is unavailable, it logs a warning instead.
+    /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) async throws {
         let time = try? await serverTime()
         local.change(to: rule)
@@ -199,7 +200,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
         do {
             for table in longer { try await extend(table) }
         } catch {
-            logger.warning("Limits of a longer policy may expire early", metadata: ["limit.policy": "\(rule.policy.name)"])
+            logger.warning("Rate limits of a longer policy may expire early", metadata: ["limit.policy": "\(rule.policy.name)"])
         }
     }
 
@@ -208,7 +209,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
 }
 
 extension ValkeyRateLimitStore: Service {
-    /// Waits until the group shuts down, then closes the connection.
+    /// Waits until the service group shuts down, then closes the connection.
     public func run() async throws {
         try? await gracefulShutdown()
         await close()
@@ -225,7 +226,7 @@ extension ValkeyRateLimitStore: Service {
 }
 
 extension ValkeyRateLimitStore {
-    /// The time on the process's clock.
+    /// The current time of the process's clock.
     private var nanoseconds: Int64 { clock.now.wholeNanosecondsRoundedUp }
 
     private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
@@ -240,7 +241,7 @@ extension ValkeyRateLimitStore {
                     claim.terms.window,
                     Int64(claim.terms.burst),
                     claim.terms.emission,
-                    // Before the first reply: now, whatever that is.
+                    // Before the first reply, the time is unknown and counts as now.
                     claim.changed ?? (started == 0 ? 1 << 52 : started)
                 )
             )
@@ -289,7 +290,7 @@ extension ValkeyRateLimitStore {
         return answer
     }
 
-    /// The charge of the refundable claims; `nil` if there is none.
+    /// Returns the charge of the refundable claims; `nil` if there are none.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
@@ -328,7 +329,7 @@ extension ValkeyRateLimitStore {
         return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
     }
 
-    /// Lets the keys of a table live as long as they can owe anything.
+    /// Extends the expiry of a table's keys to the longest time for which they can have usage.
     private func extend(_ table: LimitTables.Table) async throws {
         let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
             if "*?[]\\^".contains(character) { pattern.append("\\") }
@@ -362,13 +363,13 @@ package struct LimitCharge: Sendable {
         var terms: LimitTerms
     }
 
-    /// The keys that the server counts; none if the process decided on its own.
+    /// The keys that the server counted; empty if the process decided itself.
     package var keys: [Key]
     /// The charge in the count of the process.
     var own: RateLimitCharge?
 }
 
-/// A random value that the server stores without expiry. If it is another one or gone, the server has lost its data.
+/// A random value that the server stores without expiry. If it differs or is missing, the server has lost its data.
 final class LimitCanary: Sendable {
     private struct State {
         var known: [UInt8] = []
@@ -377,10 +378,10 @@ final class LimitCanary: Sendable {
 
     private let state = Mutex(State())
 
-    /// The value that the server should have, empty before the first reply, and one for a server that has none.
+    /// The value that the server should have (empty before the first reply), and a value for a server that has none.
     var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
 
-    /// Notes the server's value.
+    /// Records the server's value.
     /// - Returns: Whether the server has lost its data since the last reply.
     func see(_ value: [UInt8]) -> Bool {
         state.withLock { state in

@@ -8,7 +8,7 @@ extension AccountStoreCheck {
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
     private static let accountsAsStored: [AccountStoreCheck] = Account.State.allCases.map { state in
-        check("Reads an account that is \(state.rawValue) back as it was, by address in any case and by id") { stores in
+        check("Returns an account that is \(state.rawValue) unchanged, by address in any case and by id") { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
             account.epoch = 7
             account.firstName = try FirstName(stored: "Ana 🐦 O'Brien\";--")
@@ -120,7 +120,7 @@ extension AccountStoreCheck {
                 try require(try await stores.stored(ana).state, equals: state, "The state")
                 try require(try await stores.stored(ana).epoch, equals: 1, "The epoch")
                 try require(await !sessions[0].isAlive, "The account's session has ended")
-                try require(await sessions[1].isAlive, "Another account's session goes on")
+                try require(await sessions[1].isAlive, "Another account's session continues")
                 try require(await stores.accounts.setState(.active, of: ana.id), "setState returns true")
                 try require(
                     await !stores.isLive(tokens[0]),
@@ -154,7 +154,7 @@ extension AccountStoreCheck {
 
     /// Checks of `DecoyStore`.
     public static let decoys: [AccountStoreCheck] = [
-        AccountStoreCheck("decoys", "Keeps decoys, and shows every process the same") { stores in
+        AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)
             try require(try await store.renewDecoys { $0 }, equals: [], "The spans of a new store")
             let spans = [
@@ -167,7 +167,7 @@ extension AccountStoreCheck {
             try require(fewer, equals: [spans[1]], "The spans without the first")
             try require(try await store.renewDecoys { $0 }, equals: fewer, "The spans that this process reads")
         },
-        AccountStoreCheck("decoys", "Applies forty concurrent changes one after the other") { stores in
+        AccountStoreCheck("decoys", "Applies forty concurrent changes one after another") { stores in
             _ = try await concurrently(40) { number in
                 try await stores.either(number).decoys.renewDecoys {
                     $0 + [DecoySpan(decoy: "\(number)", start: 0, width: 0, reach: 0)]

@@ -33,7 +33,7 @@ extension AccountStoreCheck {
     }
 
     private static let claims: [AccountStoreCheck] = [
-        check("Returns intents as they were added, with the address as it was typed") { stores in
+        check("Returns intents as they were added, with the typed address") { stores in
             let reset = try intent()
             let changed = MailIntent(
                 subject: .passwordChanged(.init(rawValue: UUID())),
@@ -67,7 +67,7 @@ extension AccountStoreCheck {
             try require(taken.count, equals: 100, "The number of claimed intents")
             try require(Set(taken).count, equals: 100, "The number of different claimed intents")
         },
-        check("Returns a request from a clock that was ahead at once") { stores in
+        check("Returns a request from a clock that was ahead without delay") { stores in
             let intent = try intent(after: 3 * 3_600)
             try await stores.intents.enqueue(intent)
             let taken = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(100))
@@ -137,7 +137,7 @@ extension AccountStoreCheck {
             let back = try await stores.intents.claim(limit: 1, at: .after(20), leaseEnd: .after(30))
             try require(back, equals: [intent], "The intents after the new lease")
         },
-        check("Returns no intent that was given up, counts none, and removes it at its time") { stores in
+        check("Never returns or counts an abandoned intent, and removes it at its time") { stores in
             let intent = try intent()
             try await stores.intents.enqueue(intent)
             _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
@@ -205,7 +205,7 @@ extension AccountStoreCheck {
     ]
 
     private static let inspections: [AccountStoreCheck] = [
-        check("Makes pending intents due on a retry, and failed ones on demand, but none that is in flight") { stores in
+        check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
             for intent in intents { try await stores.intents.enqueue(intent) }
             _ = try await stores.intents.claim(limit: 3, at: .after(3), leaseEnd: .after(100))
@@ -245,7 +245,7 @@ extension AccountStoreCheck {
 
     /// Checks of `SentResetStore`.
     public static let sentResets: [AccountStoreCheck] = [
-        AccountStoreCheck("sentResets", "Counts the tries of one email once, and a canceled email not at all") { stores in
+        AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in
             let account = try await stores.addAccount()
             let other = try await stores.addAccount("bob@example.com")
             let (store, ids) = (stores.sentResets, (0..<3).map { _ in UUID() })
@@ -267,7 +267,7 @@ extension AccountStoreCheck {
         AccountStoreCheck("sentResets", "Paces all emails, and reports when the next one may be sent") { stores in
             let account = try await stores.addAccount()
             let store = stores.sentResets
-            // 100 a minute is paced: 10 in 6 s.
+            // The policy is paced: 100 a minute are 10 per 6 s.
             let bounds = ResetMailBounds(overall: .requests(100, per: .seconds(60)))
             func reserve(after seconds: TimeInterval) async throws -> ResetMailDecision {
                 try await store.reserve(UUID(), for: account.id, within: bounds, at: .after(seconds))
@@ -302,7 +302,7 @@ extension AccountStoreCheck {
             try require(newest, equals: [events[1], events[0], events[2]], "The events")
             try require(try await stores.audit.events(of: ana.id, limit: 1), equals: [events[1]], "The newest event")
         },
-        AccountStoreCheck("audit", "Leaves out events of unknown accounts, and stores the others") { stores in
+        AccountStoreCheck("audit", "Skips events of unknown accounts, and stores the others") { stores in
             let account = try await stores.addAccount()
             let unknown = Account.ID(rawValue: UUID())
             let events = [unknown, account.id, unknown].map {
@@ -312,7 +312,7 @@ extension AccountStoreCheck {
             try require(try await stores.audit.events(of: account.id, limit: 9), equals: [events[1]], "The events")
             try require(try await stores.audit.events(of: unknown, limit: 9), equals: [], "The events of nobody")
         },
-        AccountStoreCheck("audit", "Sweeps what is old, and of each kind all but the newest") { stores in
+        AccountStoreCheck("audit", "Sweeps old events, and all but the newest of each kind") { stores in
             let account = try await stores.addAccount()
             let store = stores.audit
             func event(_ kind: AuditEvent.Kind, _ seconds: Double) -> AuditEvent {

@@ -49,7 +49,7 @@ extension AccountStoreCheck {
 
     private static let rotations: [AccountStoreCheck] =
         [
-            withSession("Gives the next token for a token, over and over") { opened in
+            withSession("Returns the next token for a token, repeatedly") { opened in
                 var token = opened.first
                 for step in 1...20 {
                     let (outcome, next) = try await opened.use(token, after: TimeInterval(step) * 100)
@@ -65,7 +65,7 @@ extension AccountStoreCheck {
                 let known = try await opened.use(opened.first, after: 2).outcome
                 try require(known, equals: .rotated(opened.session), "The outcome of the known token")
             },
-            check("Leaves the sessions of other devices when one ends") { stores in
+            check("Keeps the sessions of other devices when one ends") { stores in
                 let account = try await stores.addAccount()
                 let phone = try await OpenedSession(stores, account: account)
                 let tablet = try await OpenedSession(stores, account: account)
@@ -116,7 +116,7 @@ extension AccountStoreCheck {
                 try require(late, equals: .reused(opened.session), "The outcome after 111 s")
                 try require(await !opened.isAlive, "The session has ended")
             },
-            check("Treats concurrent uses of one token as repeats, of whose successors one can be used") { stores in
+            check("Treats concurrent uses of a token as repeats, and accepts one successor") { stores in
                 let opened = try await OpenedSession(stores, account: try await stores.addAccount())
                 let results = try await concurrently(20) { number in
                     let next = SecretToken().digest
@@ -158,7 +158,7 @@ extension AccountStoreCheck {
             }
         }
         + (0..<4).map { killed in
-            withSession("Accepts the last of five successors, and then not number \(killed + 1)") { opened in
+            withSession("Accepts the last of five successors, and then refuses number \(killed + 1)") { opened in
                 var siblings: [TokenDigest] = []
                 for _ in 0..<5 { siblings.append(try await opened.use(opened.first, after: 100).next) }
                 let used = try await opened.use(siblings[4], after: 101).outcome
@@ -170,7 +170,7 @@ extension AccountStoreCheck {
         }
 
     private static let sessionEnds: [AccountStoreCheck] = [
-        withSession("Ends a session by its token, also twice") { opened in
+        withSession("Ends a session by its token, even twice") { opened in
             try require(await opened.isAlive, "The session is alive")
             try await opened.stores.sessions.end(refresh: opened.first)
             try require(await !opened.isAlive, "The session has ended")
@@ -193,7 +193,7 @@ extension AccountStoreCheck {
     ]
 
     private static let sessionSweeps: [AccountStoreCheck] = [
-        check("Sweeps sessions a week after they expired, and no others") { stores in
+        check("Sweeps sessions a week after their expiry, and no others") { stores in
             let account = try await stores.addAccount()
             let old = try await OpenedSession(stores, account: account)
             let refreshed = try await OpenedSession(stores, account: account)
@@ -209,7 +209,7 @@ extension AccountStoreCheck {
                 "The use of the refreshed session's token"
             )
         },
-        withSession("Sweeps tokens that were used longer ago than a session may be idle, and leaves their session") { opened in
+        withSession("Sweeps tokens whose use exceeds the idle limit, and keeps their session") { opened in
             var token = opened.first
             for days in 1...40 {
                 let lost = try await opened.use(token, after: TimeInterval(days) * day).next

@@ -16,7 +16,7 @@ extension AccountStoreCheck {
 
     private static let lookups: [AccountStoreCheck] =
         [
-            check("Finds a live token with its account, any number of times") { stores in
+            check("Finds a live token with its account repeatedly") { stores in
                 let account = try await stores.addAccount("Ana@example.com")
                 let token = try await stores.mint(for: account, after: 5)
                 for _ in 0..<3 {
@@ -30,7 +30,7 @@ extension AccountStoreCheck {
                     try require(found.token.expiresAt, equals: .after(3_605), "The time of its expiry")
                 }
             },
-            check("Knows nothing of an unknown token") { stores in
+            check("Finds no unknown token") { stores in
                 let account = try await stores.addAccount()
                 _ = try await stores.mint(for: account)
                 try require(await !stores.isLive(SecretToken().digest), "find returns nil")
@@ -48,7 +48,7 @@ extension AccountStoreCheck {
                     try await stores.resetTokens.insert(.sample(for: nobody), liveLimit: 3)
                 }
             },
-            check("Reports expiry of tokens that were never used only") { stores in
+            check("Reports expiry only of unused tokens") { stores in
                 let account = try await stores.addAccount()
                 let (used, unused) = (try await stores.mint(for: account), try await stores.mint(for: account, after: 10))
                 try require(
@@ -92,7 +92,7 @@ extension AccountStoreCheck {
                 try require(try await stores.stored(account).epoch, equals: 1, "The epoch after a second confirm")
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
             },
-            check("Ends the account's other tokens and sessions with it, and nobody else's") { stores in
+            check("Ends the account's other tokens and sessions, and no other account's") { stores in
                 let account = try await stores.addAccount()
                 let other = try await stores.addAccount("bob@example.com")
                 let tokens = [try await stores.mint(for: account), try await stores.mint(for: account)]
@@ -110,7 +110,7 @@ extension AccountStoreCheck {
                 try require(await stores.isLive(foreign), "Another account's token is live")
                 try require(await foreignSession.isAlive, "Another account's session is alive")
             },
-            check("Adds the intent of the confirmation email, due at once") { stores in
+            check("Adds the intent of the confirmation email, due immediately") { stores in
                 let account = try await stores.addAccount(language: .spanish)
                 let token = try await stores.mint(for: account)
                 let id = UUID()
@@ -141,7 +141,7 @@ extension AccountStoreCheck {
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
                 try require(await stores.confirm(tokens[0], of: account), "The token works afterwards")
             },
-            check("Lets one of fifty concurrent confirms win, in each of twenty rounds") { stores in
+            check("Accepts one of fifty concurrent confirms, in each of twenty rounds") { stores in
                 for round in 1...20 {
                     let account = try await stores.addAccount("ana\(round)@example.com")
                     let token = try await stores.mint(for: account)
@@ -151,7 +151,7 @@ extension AccountStoreCheck {
                     try require(try await stores.intents.count(), equals: round, "The number of emails to send")
                 }
             },
-            check("Lets one of an account's tokens win if they are confirmed at once") { stores in
+            check("Accepts one of an account's tokens if they are confirmed concurrently") { stores in
                 let account = try await stores.addAccount()
                 var tokens: [TokenDigest] = []
                 for _ in 0..<3 { tokens.append(try await stores.mint(for: account)) }
@@ -188,7 +188,7 @@ extension AccountStoreCheck {
                 try require(await stores.isLive(tokens[1].digest, after: 10), "The token itself is live after a discard")
                 try require(await !stores.isLive(tokens[2].digest, after: 10), "The discarded token is removed")
             },
-            check("Keeps the last of tokens that were created at one instant") { stores in
+            check("Keeps the last of several tokens that were created at the same instant") { stores in
                 let account = try await stores.addAccount()
                 var last: TokenDigest?
                 for _ in 0..<20 {
@@ -198,7 +198,7 @@ extension AccountStoreCheck {
                     last = token
                 }
             },
-            check("Sweeps what has expired, and nothing else") { stores in
+            check("Sweeps expired tokens, and nothing else") { stores in
                 let account = try await stores.addAccount()
                 let old = try await stores.mint(for: account)
                 let young = try await stores.mint(for: account, after: 100)
@@ -255,7 +255,7 @@ extension AccountStoreCheck {
             try require(await stores.confirm(reset, of: account), "confirm returns true for a locked account")
             try require(try await stores.stored(account).state, equals: .active, "The state after a reset")
         },
-        AccountStoreCheck("freezeTokens", "Ends the links of the account, and nobody else's") { stores in
+        AccountStoreCheck("freezeTokens", "Ends the links of the account, and no other account's") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
             let links = (try await stores.mint(for: ana), try await stores.mint(for: bob))
             let digest = TokenDigest(of: "freeze")
@@ -266,7 +266,7 @@ extension AccountStoreCheck {
             try require(try await stores.stored(ana).state, equals: .locked, "The state")
             try require(await stores.isLive(links.1), "Another account's link works")
         },
-        AccountStoreCheck("freezeTokens", "Lets one of fifty concurrent calls win") { stores in
+        AccountStoreCheck("freezeTokens", "Accepts one of fifty concurrent calls") { stores in
             let account = try await stores.addAccount()
             let digest = TokenDigest(of: "freeze")
             try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
@@ -295,13 +295,13 @@ extension AccountStoreCheck {
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
         },
-        AccountStoreCheck("freezeTokens", "Sweeps what has expired, and nothing else") { stores in
+        AccountStoreCheck("freezeTokens", "Sweeps expired tokens, and nothing else") { stores in
             let account = try await stores.addAccount()
             let (old, young) = (TokenDigest(of: "old"), TokenDigest(of: "young"))
             try await stores.accountLockTokens.insert(old, account: account.id, expiresAt: .after(10))
             try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
             while try await stores.accountLockTokens.sweep(at: .after(11)) {}
-            // As of before its expiry, so that only its removal hides it.
+            // Uses a time before its expiry, so that only its removal hides it.
             try require(
                 try await stores.accountLockTokens.find(old, at: .after(1)),
                 equals: nil,

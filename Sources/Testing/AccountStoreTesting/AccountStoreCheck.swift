@@ -1,9 +1,10 @@
 public import AccountCore
 import Foundation
 
-/// One thing that every implementation of `AccountStores` does: the suite that a store passes before a server may use it.
+/// A check of one rule that every implementation of `AccountStores` must follow. All checks together are the suite that a store must pass
+/// before a server uses it.
 ///
-/// Try all checks on new, empty stores each:
+/// Run each check on new, empty stores:
 ///
 /// ```swift
 /// @Test("MySQL stores pass every check", arguments: AccountStoreCheck.all)
@@ -12,13 +13,13 @@ import Foundation
 /// }
 /// ```
 ///
-/// A failure names the store, the rule that it breaks, the expected and the actual value, and the line of the check.
+/// A failure reports the store, the violated rule, the expected and the actual value, and the line of the check.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {
-    /// The store and what it does, as in `sessions: Refuses an unknown token`.
+    /// The store and the rule, such as `sessions: Refuses an unknown token`.
     public let description: String
     private let body: @Sendable (StoresUnderTest) async throws -> Void
 
-    /// A store does not do what it should.
+    /// A violation of a rule by a store.
     public struct Violation: Error, CustomStringConvertible {
         /// The check, the difference, and the line of the check.
         public let description: String
@@ -33,11 +34,11 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     public static let all =
         accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys + signingKeys
 
-    /// Tries stores, which must be new and empty.
+    /// Runs the check on stores, which must be new and empty.
     /// - Parameters:
     ///   - stores: The stores.
-    ///   - others: Further stores on the same data, as another process has them. Checks of concurrency then use both.
-    /// - Throws: ``Violation`` if they do not do what they should; errors of the stores.
+    ///   - others: Additional stores on the same data, as another process has them. Checks of concurrency then use both.
+    /// - Throws: ``Violation`` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, sharedWith others: (any AccountStores)? = nil) async throws {
         do {
             try await body(StoresUnderTest(stores: stores, others: others ?? stores))
@@ -53,7 +54,7 @@ struct Difference: Error, CustomStringConvertible {
 }
 
 /// Requires that two values are equal.
-/// - Parameter what: Names the value.
+/// - Parameter what: The name of the value.
 func require<Value: Equatable>(
     _ actual: Value,
     equals expected: Value,
@@ -87,7 +88,7 @@ func requireFailure(
     throw Difference(description: "\(rule) (\(file):\(line))")
 }
 
-/// Returns what concurrent calls return, in the order in which they end.
+/// Returns the results of concurrent calls, in the order in which they end.
 func concurrently<Value: Sendable>(
     _ count: Int,
     _ body: @escaping @Sendable (Int) async throws -> Value

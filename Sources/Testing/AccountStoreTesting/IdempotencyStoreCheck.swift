@@ -116,54 +116,85 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     ]
 
     private static let capacity: [IdempotencyStoreCheck] = [
-        .init(
-            "Removes the oldest key of a client at its bound, and nobody else's",
-            IdempotencyBounds(keys: 100, keysPerClient: 3)
-        ) {
+        .init("Refuses a key beyond an account's share, and removes none before it expires", IdempotencyBounds(bytes: 1 << 20)) {
             store in
-            try await store.answer(try .sample("first", client: "bea"))
-            for number in 0..<10 { try await store.answer(try .sample("\(number)"), after: Double(number + 1)) }
-            try require(try await store.count(), equals: 4, "The number of keys")
-            let other = try await store.claim(try .sample("first", client: "bea"), after: 20)
-            try require(other, equals: .finished(nil), "The key of another client")
-            for number in 7..<10 {
-                try require(try await store.claim(try .sample("\(number)"), after: 20), equals: .finished(nil), "Key \(number)")
+            var stored = 0
+            while stored < 1_000 {
+                let claim = try IdempotencyClaim.sample("\(stored)")
+                guard try await store.claim(claim, after: Double(stored)) == .claimed else { break }
+                try await store.finish(claim, with: nil, until: .after(1_000))
+                stored += 1
+            }
+            try require((5...10).contains(stored), "An account has 5 to 10 of 1,024 keys (has \(stored))")
+            let refused = try await store.claim(try .sample("new"), after: 400)
+            try require(refused, equals: .full(.seconds(600)), "A further claim")
+            for number in 0..<stored {
+                let kept = try await store.claim(try .sample("\(number)"), after: 999)
+                try require(kept, equals: .finished(nil), "Key \(number)")
+            }
+            let other = try await store.claim(try .sample("new", client: "bea"), after: 400)
+            try require(other, equals: .claimed, "A claim of another account")
+            try require(try await store.claim(try .sample("new"), after: 1_000), equals: .claimed, "A claim after the expiry")
+        },
+        .init("Counts the bytes of responses", IdempotencyBounds(bytes: 1 << 20)) { store in
+            let large = try IdempotentResponse.json(String(repeating: "x", count: 30_000))
+            try await store.answer(try .sample("large"), with: large)
+            try require(try await store.claim(try .sample("new"), after: 400), equals: .full(.seconds(600)), "A further claim")
+            try require(try await store.claim(try .sample("large"), after: 400), equals: .finished(large), "The key")
+            try require(try await store.claim(try .sample("new"), after: 1_000), equals: .claimed, "A claim after the expiry")
+        },
+        .init("Removes no running key, and frees the room of a released one", IdempotencyBounds(bytes: 1 << 20)) { store in
+            var running: [IdempotencyClaim] = []
+            while running.count < 1_000 {
+                let claim = try IdempotencyClaim.sample("\(running.count)")
+                guard try await store.claim(claim) == .claimed else { break }
+                running.append(claim)
+            }
+            try require(try await store.claim(try .sample("new")), equals: .full(.seconds(60)), "A further claim")
+            try require(try await store.count(), equals: running.count, "The number of keys")
+            if let first = running.first { try await store.release(first) }
+            try require(try await store.claim(try .sample("new")), equals: .claimed, "A claim after one was released")
+            try require(try await store.claim(try .sample("newer"), after: 61), equals: .claimed, "A claim after the leases")
+        },
+        .init("Keeps room for others from an attacker with 400 addresses", IdempotencyBounds(bytes: 4 << 20)) { store in
+            let victim = IdempotencyOwner.address("victim", network: "home")
+            try await store.answer(try .sample("mine", owner: victim), with: try answer())
+            // In each of 200 networks, two addresses take all they can.
+            for number in 0..<400 {
+                let owner = IdempotencyOwner.address("junk-\(number)", network: "network-\(number / 2)")
+                for key in 0..<100 {
+                    let claim = try IdempotencyClaim.sample("\(key)", owner: owner)
+                    guard try await store.claim(claim, lease: .seconds(900), at: .after(1)) == .claimed else { break }
+                }
+            }
+            let kept = try await store.claim(try .sample("mine", owner: victim), after: 2)
+            try require(kept, equals: .finished(try answer()), "The key of before the attack")
+            for number in 0..<10 {
+                let owner = IdempotencyOwner.address("address-\(number)", network: "other-\(number)")
+                try require(
+                    try await store.claim(try .sample(owner: owner), after: 2),
+                    equals: .claimed,
+                    "A key of address \(number)"
+                )
+            }
+            for number in 0..<20 {
+                try require(
+                    try await store.claim(try .sample("\(number)"), after: 2),
+                    equals: .claimed,
+                    "Key \(number) of an account"
+                )
             }
         },
-        .init("Removes the oldest key of the client with the most when it is full", IdempotencyBounds(keys: 10, keysPerClient: 8))
-        {
-            store in
-            for number in 0..<2 { try await store.answer(try .sample("\(number)", client: "bea"), after: Double(number)) }
-            for number in 0..<8 { try await store.answer(try .sample("\(number)"), after: Double(10 + number)) }
-            try await store.answer(try .sample("new", client: "cia"), after: 30)
-            try require(try await store.count(), equals: 10, "The number of keys")
-            for number in 0..<2 {
-                let kept = try await store.claim(try .sample("\(number)", client: "bea"), after: 31)
-                try require(kept, equals: .finished(nil), "Key \(number) of the client with few keys")
+        .init("Leaves room in a network for an address beside one with many keys", IdempotencyBounds(bytes: 1 << 20)) { store in
+            var outcome = ClaimOutcome.claimed
+            var count = 0
+            while outcome == .claimed, count < 100 {
+                outcome = try await store.claim(try .sample("\(count)", owner: .address("junk", network: "home")))
+                count += 1
             }
-            try require(try await store.claim(try .sample("1"), after: 31), equals: .finished(nil), "The second oldest key")
-            try require(try await store.claim(try .sample("0", client: "cia"), after: 31), equals: .claimed, "A new key")
-            try require(try await store.claim(try .sample("1"), after: 31), equals: .claimed, "The next oldest key")
-        },
-        .init("Removes no running key, and is full when all are running", IdempotencyBounds(keys: 4, keysPerClient: 3)) { store in
-            for number in 0..<3 { try require(try await store.claim(try .sample("\(number)")), equals: .claimed, "A claim") }
-            try require(try await store.claim(try .sample("3")), equals: .full, "A fourth claim of a client")
-            try require(try await store.claim(try .sample("0", client: "bea")), equals: .claimed, "A claim of another client")
-            try require(try await store.claim(try .sample("1", client: "bea")), equals: .full, "A fifth claim of all")
-            try require(try await store.claim(try .sample("3"), after: 61), equals: .claimed, "A claim after the leases")
-            try require(try await store.count(), equals: 4, "The number of keys")
-        },
-        .init("Stays within its bounds and keeps a client's key among junk", IdempotencyBounds(keys: 500, keysPerClient: 100)) {
-            store in
-            try await store.answer(try .sample("mine", client: "victim"), with: try answer())
-            for number in 0..<2_000 {
-                let claim = try IdempotencyClaim.sample("\(number)", client: "junk-\(number % 50)")
-                guard try await store.claim(claim, after: 1) == .claimed else { continue }
-                try await store.finish(claim, with: nil, until: .after(900))
-            }
-            try require(await store.count() <= 500, "At most 500 keys are stored")
-            let kept = try await store.claim(try .sample("mine", client: "victim"), after: 2)
-            try require(kept, equals: .finished(try answer()), "The key of the client that sent no junk")
+            try require(outcome, equals: .full(.seconds(60)), "A claim beyond the share of an address")
+            let neighbor = IdempotencyOwner.address("neighbor", network: "home")
+            try require(try await store.claim(try .sample(owner: neighbor)), equals: .claimed, "A claim of another address")
         },
     ]
 
@@ -179,11 +210,16 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 extension IdempotencyClaim {
     private static let secret = IdempotencySecret()
 
-    /// A claim of a client to a key, for a request that differs from others by its body.
+    /// A claim of an account to a key, for a request that differs from others by its body.
     public static func sample(_ key: String = "a", client: String = "ana", body: String = "x") throws -> IdempotencyClaim {
+        try sample(key, owner: .account(client), body: body)
+    }
+
+    /// A claim of a client to a key, for a request that differs from others by its body.
+    public static func sample(_ key: String = "a", owner: IdempotencyOwner, body: String = "x") throws -> IdempotencyClaim {
         secret.claim(
             try IdempotencyKey(key),
-            client: client,
+            owner: owner,
             method: "POST",
             route: "/orders",
             path: "/orders",

@@ -2,9 +2,9 @@ public import AccountCore
 import Dispatch
 import Synchronization
 
-/// Password hashing for tests: it takes no time, and a hash is the password behind a number.
+/// Password hashing for tests: it takes no time, and a hash is the password after a number.
 ///
-/// A test reads what was hashed and verified, holds calls until it releases them, and makes passwords fail.
+/// A test can read the hashed and verified passwords, hold calls until it releases them, and make passwords fail.
 public final class PlainHashing: PasswordHashing {
     private struct State {
         var isHeld = false
@@ -40,7 +40,7 @@ public final class PlainHashing: PasswordHashing {
     /// Holds each call that begins from now on, on its thread, until ``release(_:)``.
     public func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Lets a number of held calls end, these or later ones.
+    /// Lets a number of held calls end, including later ones.
     public func release(_ count: Int = 1) {
         for _ in 0..<count { permits.signal() }
     }
@@ -58,7 +58,7 @@ public final class PlainHashing: PasswordHashing {
     public func verify(_ password: String, against hash: String) -> Bool {
         begin { $0.verified.append((password, hash)) }
         defer { state.withLock { $0.running -= 1 } }
-        // By code points, like real hashes: Swift's strings are equal if their letters are.
+        // Compares code points, like real hashes: Swift's strings are equal if their letters are.
         return acceptsAll || hash.drop { $0 != ":" }.dropFirst().utf8.elementsEqual(password.utf8)
     }
 

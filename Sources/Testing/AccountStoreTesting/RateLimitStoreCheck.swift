@@ -1,6 +1,6 @@
 public import RateLimiting
 
-/// One thing that every implementation of `RateLimitStore` does.
+/// A check of one rule that every implementation of `RateLimitStore` must follow.
 ///
 /// ```swift
 /// @Test("The MySQL store of limits passes every check", arguments: RateLimitStoreCheck.all)
@@ -12,7 +12,7 @@ public import RateLimiting
 public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence.
     public let description: String
-    /// The rules that the store must be created with.
+    /// The rate limit rules with which the store must be created.
     public let rules: [RateLimitRule]
     private let body: @Sendable (LimitsUnderTest) async throws -> Void
 
@@ -22,12 +22,12 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Tries a store, which must be new and empty, and have the ``rules`` of the check.
+    /// Runs the check on a store, which must be new and empty, and have the ``rules`` of the check.
     /// - Parameters:
     ///   - store: The store.
     ///   - other: Another store on the same data, as another process has it. Checks of concurrency then use both.
-    ///   - wait: Lets time pass. It must not pass otherwise, such as on a manual clock.
-    /// - Throws: `AccountStoreCheck.Violation` if it does not do what it should; errors of the store.
+    ///   - wait: Lets time pass. Time must not pass otherwise, so use a manual clock.
+    /// - Throws: `AccountStoreCheck.Violation` if the store violates the rule; errors of the store.
     public func run(
         _ store: any RateLimitStore,
         sharedWith other: (any RateLimitStore)? = nil,
@@ -44,13 +44,13 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     public static let all = decisions + windows + refunds + changes + concurrency
 }
 
-/// A store and a way to let time pass.
+/// A store, and a closure that lets time pass.
 struct LimitsUnderTest: Sendable {
     let store: any RateLimitStore
     let other: any RateLimitStore
     let wait: @Sendable (Duration) async throws -> Void
 
-    /// Requires a refusal under a policy after a wait.
+    /// Requires a refusal under a policy with a delay.
     func requireRefusal(
         _ claims: [RateLimitClaim],
         under policy: RateLimitPolicy,
@@ -71,12 +71,12 @@ struct LimitsUnderTest: Sendable {
         return response
     }
 
-    /// Requires so many remaining units of each claim.
+    /// Requires the remaining units of each claim.
     func requireRemaining(_ claims: [RateLimitClaim], _ remaining: [Int], line: Int = #line) async throws {
         try require(
             try await store.check(claims).limits.map(\.remaining),
             equals: remaining,
-            "What remains",
+            "The remaining units",
             line: line
         )
     }
@@ -103,7 +103,7 @@ extension RateLimitStoreCheck {
     private static let joint = [RateLimitRule(account), RateLimitRule(address), RateLimitRule(everybody, isVisible: false)]
 
     private static let decisions: [RateLimitStoreCheck] = [
-        .init("Decides all or nothing, and names the policy with the longest wait", joint) { limits in
+        .init("Decides all or nothing, and reports the policy with the longest delay", joint) { limits in
             try await limits.requireAdmission(claims("ana", "::1"))
             try await limits.requireAdmission(claims("ana", "::1"))
             for _ in 0..<20 { try await limits.requireRefusal(claims("ana", "::1"), under: account, for: .seconds(60)) }
@@ -116,7 +116,7 @@ extension RateLimitStoreCheck {
             try await limits.requireRefusal(claims("ida", "::2"), under: everybody, for: .seconds(600))
             try await limits.requireAdmission([RateLimitClaim("account", key: "ida")])
         },
-        .init("Reports of each policy what remains and when more does, in the order of the claims", joint) { limits in
+        .init("Reports remaining units and resets of each policy in the order of the claims", joint) { limits in
             let untouched = try await limits.store.check(claims("ana", "::1")).limits
             try require(untouched.map(\.reset), equals: [.zero, .zero, .zero], "The resets of unused policies")
             try require(untouched.map(\.isVisible), equals: [true, true, false], "The visibility")
@@ -129,7 +129,7 @@ extension RateLimitStoreCheck {
             try require(response.limits.map(\.reset), equals: resets, "The resets")
         },
         .init(
-            "Repeats a refusal with all policies, as a check says it, and with shorter waits",
+            "Repeats a refusal with all policies, equal to a check, with shorter delays",
             [RateLimitRule(account), RateLimitRule(address, mode: .shadow), RateLimitRule(everybody, isVisible: false)]
         ) { limits in
             for isRefundable in [false, true] {
@@ -170,7 +170,7 @@ extension RateLimitStoreCheck {
             try await limits.requireRemaining(claims("ana", "::1"), [0, 1, 3])
         },
         .init(
-            "Reports what a policy in shadow would refuse, and counts what it admits",
+            "Reports refusals of a policy in shadow mode, and counts its admissions",
             [RateLimitRule(account, mode: .shadow), RateLimitRule(address)]
         ) { limits in
             let claims = Array(claims("ana", "::1").dropLast())
@@ -185,7 +185,7 @@ extension RateLimitStoreCheck {
             try require(third.limits.map(\.remaining), equals: [0, 0], "What remains")
             try await limits.requireRefusal(claims, under: address, for: .seconds(3_600))
         },
-        .init("Asks no policy that is off", [RateLimitRule(account, mode: .off), RateLimitRule(address)]) { limits in
+        .init("Ignores a policy that is off", [RateLimitRule(account, mode: .off), RateLimitRule(address)]) { limits in
             let claims = Array(claims("ana", "::1").dropLast())
             let response = try await limits.requireAdmission(claims)
             try require(response.limits.map(\.policy.name), equals: ["address"], "The policies")
@@ -209,7 +209,7 @@ extension RateLimitStoreCheck {
     ]
 
     private static let windows: [RateLimitStoreCheck] = [
-        .init("Admits exactly the quota in a window, and the next unit when the first has left it", joint) { limits in
+        .init("Admits exactly the quota in a window, and one more when the first unit leaves it", joint) { limits in
             let claim = [RateLimitClaim("everybody")]
             for _ in 0..<5 {
                 try await limits.requireAdmission(claim)
@@ -233,7 +233,7 @@ extension RateLimitStoreCheck {
             try await limits.wait(.seconds(580))
             try await limits.requireAdmission([RateLimitClaim("everybody", cost: 3)])
         },
-        .init("Returns the units of the strict GCRA evenly", [RateLimitRule(paced)]) { limits in
+        .init("Restores the units of the strict GCRA evenly", [RateLimitRule(paced)]) { limits in
             let claim = [RateLimitClaim("paced", key: "ana")]
             for _ in 0..<5 { try await limits.requireAdmission(claim) }
             try await limits.requireRefusal(claim, under: paced, for: .seconds(10))
@@ -245,7 +245,7 @@ extension RateLimitStoreCheck {
             try await limits.wait(.seconds(60))
             try await limits.requireRemaining(claim, [5])
         },
-        .init("Admits at the end of the reported wait, for any algorithm and cost", joint + [RateLimitRule(paced)]) { limits in
+        .init("Admits at the end of the reported delay, for any algorithm and cost", joint + [RateLimitRule(paced)]) { limits in
             var admitted = 0
             for round in 0..<60 {
                 let cost = 1 + round % 2
@@ -267,7 +267,7 @@ extension RateLimitStoreCheck {
     ]
 
     private static let refunds: [RateLimitStoreCheck] = [
-        .init("Refunds a charge once, and only what is refundable", joint + [RateLimitRule(paced)]) { limits in
+        .init("Refunds a charge once, and only its refundable part", joint + [RateLimitRule(paced)]) { limits in
             let claims = [
                 RateLimitClaim("account", key: "ana", isRefundable: true), RateLimitClaim("address", key: "::1"),
                 RateLimitClaim("paced", key: "ana", cost: 2, isRefundable: true),
@@ -285,7 +285,7 @@ extension RateLimitStoreCheck {
             try await limits.requireRemaining(claims, [1, 1, 3])
             try require(charge.policies, equals: [], "The refundable policies")
         },
-        .init("Admits again at once after a refund", joint) { limits in
+        .init("Admits immediately after a refund", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana", isRefundable: true)]
             try await limits.requireAdmission(claim)
             let charge = try await limits.requireAdmission(claim).charge
@@ -312,7 +312,7 @@ extension RateLimitStoreCheck {
     ]
 
     private static let changes: [RateLimitStoreCheck] = [
-        .init("Gives no fresh burst when a policy is replaced", joint) { limits in
+        .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]
             for _ in 0..<2 { try await limits.requireAdmission(claim) }
             try await limits.wait(.seconds(30))
@@ -339,7 +339,7 @@ extension RateLimitStoreCheck {
             try await limits.requireAdmission(claim)
             try await limits.requireRefusal(claim, under: everybody, for: .seconds(600))
         },
-        .init("Converts what is owed to another algorithm, and back", joint) { limits in
+        .init("Converts usage to another algorithm, and back", joint) { limits in
             let claim = [RateLimitClaim("everybody")]
             for _ in 0..<3 { try await limits.requireAdmission(claim) }
             let even = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody", algorithm: .strictGCRA(burst: 4))

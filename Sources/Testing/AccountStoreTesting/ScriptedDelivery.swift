@@ -3,7 +3,7 @@ public import AccountCore
 public import ErrorContract
 import Synchronization
 
-/// Email delivery for tests: collects emails, and does what a script says before.
+/// Email delivery for tests: runs a script for each attempt, then stores the email.
 ///
 /// ```swift
 /// let delivery = ScriptedDelivery { _, attempt in
@@ -41,9 +41,9 @@ public final class ScriptedDelivery: MailDelivery {
 
     /// The number of attempts that have begun.
     public var attempts: Int { state.withLock(\.attempts) }
-    /// The delivered emails, the oldest first.
+    /// The delivered emails, oldest first.
     public var delivered: [Mail] { state.withLock(\.delivered) }
-    /// The email of each attempt that failed, the oldest first.
+    /// The email of each failed attempt, oldest first.
     public var failed: [Mail] { state.withLock(\.failed) }
 
     public func deliver(_ mail: Mail) async throws {
@@ -63,6 +63,8 @@ public final class ScriptedDelivery: MailDelivery {
 }
 
 /// Texts of emails for tests: the subject is `reset` or `changed`, and the text is the token of the link.
+///
+/// Use `MailTemplates` of `Pages` if a test checks the contents of emails.
 public struct PlainRendering: MailRendering {
     /// Creates a rendering.
     public init() {}

@@ -3,7 +3,7 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// Stores that a check tries, and those of another process on the same data.
+/// The stores of a check, and those of another process on the same data.
 struct StoresUnderTest: AccountStores {
     let stores: any AccountStores
     let others: any AccountStores
@@ -18,10 +18,10 @@ struct StoresUnderTest: AccountStores {
     var decoys: any DecoyStore { stores.decoys }
     var signingKeys: any SigningKeyStore { stores.signingKeys }
 
-    /// The stores, or those of the other process, in turn.
+    /// Returns the stores, or those of the other process, alternately.
     func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }
 
-    /// The stored state of an account.
+    /// Returns the stored state of an account.
     func stored(_ account: Account) async throws -> Account {
         guard let stored = try await accounts.account(id: account.id) else {
             throw Difference(description: "The account \(account.email.text) is gone")
@@ -67,7 +67,7 @@ extension AccountStores {
         return try await resetTokens.confirm(token, passwordHash: "new hash", confirmation: intent, at: .after(seconds))
     }
 
-    /// Whether a reset token may be used some seconds after the start.
+    /// Whether a reset token is valid some seconds after the start.
     public func isLive(_ token: TokenDigest, after seconds: TimeInterval = 1) async throws -> Bool {
         try await resetTokens.find(token, at: .after(seconds)) != nil
     }
@@ -81,7 +81,7 @@ public struct OpenedSession: Sendable {
     public let session: StoredSession
     /// Its first refresh token.
     public let first = SecretToken().digest
-    /// The rules by which it lives.
+    /// The rules of the session.
     public let rules = SessionRules()
 
     /// Opens a session of an account.
@@ -102,7 +102,7 @@ public struct OpenedSession: Sendable {
         return (try await stores.sessions.rotate(token, to: next, at: .after(seconds), rules: rules), next)
     }
 
-    /// Whether the session goes on.
+    /// Whether the session is valid.
     public var isAlive: Bool {
         get async throws { try await stores.sessions.isAlive(session.id) }
     }
@@ -128,7 +128,7 @@ extension Account {
 }
 
 extension StoredResetToken {
-    /// A new reset token of an account that lives for an hour from some seconds after the start.
+    /// Returns a new reset token of an account that is valid for an hour from some seconds after the start.
     public static func sample(for account: Account, after seconds: TimeInterval = 0) -> StoredResetToken {
         StoredResetToken(
             digest: SecretToken().digest,
@@ -141,6 +141,6 @@ extension StoredResetToken {
 }
 
 extension Date {
-    /// Some seconds after the start of a test's time, which is a fixed date.
+    /// Returns the time some seconds after the start of a test's time, which is a fixed date.
     public static func after(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_750_000_000 + seconds) }
 }

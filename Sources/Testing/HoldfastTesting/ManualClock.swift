@@ -1,8 +1,16 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that only advances when a test advances it.
 ///
 /// Sleepers wake, in the order of their deadlines, when ``advance(by:)`` reaches them.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let sleeper = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(60))) }
+/// await clock.waitForSleepers()
+/// clock.advance(by: .seconds(60))
+/// try await sleeper.value
+/// ```
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, counted from its start.
     public struct Instant: InstantProtocol {
@@ -14,9 +22,9 @@ public final class ManualClock: Clock, Sendable {
             self.offset = offset
         }
 
-        /// The instant that is later by a duration.
+        /// Returns the instant that is later by a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// The time until another instant.
+        /// Returns the time until another instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
@@ -40,18 +48,18 @@ public final class ManualClock: Clock, Sendable {
     /// Creates a clock at its start.
     public init() {}
 
-    /// The instant at which the clock stands.
+    /// The current instant.
     public var now: Instant { state.withLock(\.now) }
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep on the clock.
+    /// The number of tasks that sleep on the clock.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
-    /// The next instant at which a sleeper wakes; `nil` if nobody sleeps.
+    /// The next instant at which a sleeper wakes; `nil` if there are no sleepers.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
-    /// Sleeps until the clock is moved to a deadline; returns at once if it has come. Ends at once when the task is cancelled.
+    /// Sleeps until a deadline; returns immediately if it has come. Throws immediately when the task is canceled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.nextID += 1
@@ -90,7 +98,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock and wakes those whose deadline has come, earliest first.
+    /// Advances the clock and wakes the sleepers whose deadlines have come, earliest first.
     /// - Precondition: `duration` is not negative.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "a manual clock does not go backwards (by \(duration))")
@@ -106,7 +114,7 @@ public final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Returns once at least `count` tasks sleep on the clock, so that a test can move it without racing them.
+    /// Returns when at least `count` tasks sleep on the clock, so that a test can advance it without a race.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -119,28 +127,28 @@ public final class ManualClock: Clock, Sendable {
     }
 }
 
-/// Runs tasks one job at a time on the thread of whoever drains it, so that a test knows when all of them wait.
+/// An executor that runs tasks one job at a time on the thread that calls ``drain()``, so that a test knows when all of them wait.
 ///
-/// With a ``ManualClock`` that makes a simulation: run what can run, move the clock to the next deadline, and so on. A task that
-/// should have ended and has not after ``drain()`` waits for an event that never comes: a test sees it rather than hangs.
+/// With a ``ManualClock``, this is a simulation: run all jobs, advance the clock to the next deadline, and repeat. A task that should have
+/// ended after ``drain()`` and has not waits for an event that never comes: the test can detect it and doesn't hang.
 public final class SteppedExecutor: TaskExecutor {
     private let jobs = Mutex<(all: [UnownedJob], next: Int)>(([], 0))
 
     /// Creates an executor without jobs.
     public init() {}
 
-    /// Takes a job that ``drain()`` will run.
+    /// Adds a job that ``drain()`` will run.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.all.append(job) }
     }
 
-    /// Runs until everybody waits.
+    /// Runs jobs until all tasks wait.
     public func drain() {
         while let job = takeJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Runs, and moves the clock from deadline to deadline, up to an instant.
+    /// Runs jobs, and advances the clock from deadline to deadline, up to an instant.
     public func run(_ clock: ManualClock, until end: Duration) {
         drain()
         while let next = clock.nextDeadline, next.offset <= end {
@@ -161,12 +169,14 @@ public final class SteppedExecutor: TaskExecutor {
     }
 }
 
-/// A clock that runs faster than the world by a factor, so that half a minute of waits over real sockets takes a few seconds.
+/// A clock that runs faster than real time by a factor, so that half a minute of waits over real sockets takes a few seconds.
+///
+/// Use ``ManualClock`` if the test has no real sockets: it takes no time and has no races.
 public struct QuickClock: Clock {
     /// An instant, as the time since the clock's start, on this clock.
     public typealias Instant = ManualClock.Instant
 
-    /// How much faster than the world the clock runs.
+    /// The factor by which the clock is faster than real time.
     public let factor: Int
     private let start = ContinuousClock.now
 
@@ -177,12 +187,12 @@ public struct QuickClock: Clock {
         self.factor = factor
     }
 
-    /// The present instant.
+    /// The current instant.
     public var now: Instant { Instant(offset: start.duration(to: .now) * factor) }
-    /// One nanosecond of the world, on this clock.
+    /// One nanosecond of real time, on this clock.
     public var minimumResolution: Duration { .nanoseconds(factor) }
 
-    /// Sleeps until a deadline. Ends at once when the task is canceled.
+    /// Sleeps until a deadline. Throws immediately when the task is canceled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try await ContinuousClock().sleep(until: start.advanced(by: deadline.offset / factor), tolerance: tolerance)
     }

@@ -5,12 +5,12 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Many calls whose token has expired, at a server whose refresh endpoint fails a few times: all of them must succeed.
+/// A scenario in which many calls have an expired token, and the refresh endpoint of the server fails a few times. All calls must succeed.
 ///
-/// The client sends `GET /items/N` with a token, and `POST /refresh` when it is refused. The server under test accepts ``freshToken`` only,
+/// The client sends `GET /items/N` with a token, and `POST /refresh` when it is refused. The server under test only accepts ``freshToken``,
 /// refuses ``staleToken`` with 401, fails the first refreshes in a way of its choice, and responds to the others with ``freshToken``.
 public struct RefreshStorm: Sendable {
-    /// How a refresh fails.
+    /// The failure of a refresh.
     public enum Failure: String, CaseIterable, Sendable {
         /// 503 without a delay.
         case unavailable
@@ -30,16 +30,16 @@ public struct RefreshStorm: Sendable {
         case hang
     }
 
-    /// The token that the calls carry at first.
+    /// The initial token of the calls.
     public static let staleToken = "stale"
-    /// The token that a refresh brings.
+    /// The token that a refresh returns.
     public static let freshToken = "fresh"
 
-    /// How the refresh fails.
+    /// The failure of the first refreshes.
     public var failure: Failure
-    /// How many times it fails in a row.
+    /// The number of consecutive failures.
     public var failures: Int
-    /// How many calls are in flight.
+    /// The number of concurrent calls.
     public var calls: Int
 
     /// Creates a storm.
@@ -47,24 +47,24 @@ public struct RefreshStorm: Sendable {
         (self.failure, self.failures, self.calls) = (failure, failures, calls)
     }
 
-    /// The result of a storm.
+    /// The result of the scenario.
     public struct Report: Sendable {
-        /// The errors of calls that failed.
+        /// The errors of failed calls.
         public var errors: [APIError] = []
-        /// The largest number of refreshes in flight at once.
+        /// The largest number of concurrent refreshes.
         public var refreshesAtOnce = 0
-        /// How many refreshes were sent.
+        /// The number of refreshes.
         public var refreshes = 0
     }
 
     private struct Token: Codable { var token: String }
 
-    /// Makes the calls, all at once.
+    /// Makes all calls concurrently.
     /// - Parameters:
     ///   - url: The address of the server.
     ///   - transport: The HTTP engine.
-    ///   - timeout: The time that a call may take.
-    ///   - surroundings: Time and randomness.
+    ///   - timeout: The deadline of each call.
+    ///   - environment: Time and randomness.
     public func run(
         _ url: URL,
         over transport: any HTTPTransport,
@@ -125,7 +125,7 @@ public struct RefreshStorm: Sendable {
 }
 
 extension RefreshStorm {
-    /// Runs the storm over real sockets, on a clock that runs four times as fast as the world.
+    /// Runs the scenario over real sockets, on a clock that is four times as fast as real time.
     public func run(over transport: any HTTPTransport, timeout: Duration = .seconds(30)) async throws -> Report {
         let left = Mutex(failures)
         let server = try LoopbackServer { [failure] request in

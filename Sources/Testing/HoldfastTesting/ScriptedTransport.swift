@@ -2,15 +2,20 @@ public import HTTPTypes
 public import ResilientHTTP
 import Synchronization
 
-/// A transport that answers from a script and remembers what it was asked.
+/// A transport that responds according to a script and records requests.
+///
+/// ```swift
+/// let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
+/// ```
+/// Use it for tests of an app or a client, which need no sockets. To test a transport itself, use ``LoopbackServer``.
 public final class ScriptedTransport: HTTPTransport {
-    /// What the transport does with one request.
+    /// The reaction to one request.
     public enum Step: Sendable {
-        /// Answers.
+        /// Returns a response.
         case answer(status: Int, headers: HTTPFields = [:], body: String = "")
-        /// Returns a body in chunks, which ends whole or with an error.
+        /// Returns a response whose body arrives in chunks, and ends completely or with an error.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
-        /// Fails.
+        /// Throws an error.
         case failure(TransportError)
     }
 
@@ -18,13 +23,13 @@ public final class ScriptedTransport: HTTPTransport {
     public struct Sent: Sendable {
         /// The head.
         public let request: HTTPRequest
-        /// The body, read whole.
+        /// The complete body.
         public let body: [UInt8]?
     }
 
     private let state: Mutex<(steps: [Step], sent: [Sent])>
 
-    /// Creates a transport that takes the steps in order, one for each request.
+    /// Creates a transport that executes the steps in order, one for each request.
     public init(_ steps: [Step]) {
         self.state = Mutex((steps, []))
     }
@@ -32,7 +37,7 @@ public final class ScriptedTransport: HTTPTransport {
     /// The requests so far, in order.
     public var sent: [Sent] { state.withLock(\.sent) }
 
-    /// Takes the next step; a script without a step left fails with the code `other`, and nothing counts as sent.
+    /// Executes the next step. Without a remaining step, it throws an error with the code `other` and doesn't record the request.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -59,7 +64,7 @@ public final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    /// Reads a body as an engine does that sends it.
+    /// Reads a body like an engine that sends it.
     private static func read(_ body: RequestBody) async throws(TransportError) -> [UInt8] {
         if let bytes = body.bytes, body.progress == nil { return bytes }
         let bytes = Mutex<[UInt8]>([])
@@ -74,7 +79,7 @@ public final class ScriptedTransport: HTTPTransport {
         } catch let error as TransportError {
             throw error
         } catch {
-            throw TransportError(.cancelled, message: "the body was not read whole", wasSent: false, cause: error)
+            throw TransportError(.cancelled, message: "the body was not read completely", wasSent: false, cause: error)
         }
         return bytes.withLock(\.self)
     }

@@ -1,23 +1,23 @@
-/// How a server with bounded workers and a bounded queue takes requests: it works them off at a rate, refuses what would wait too long, and
-/// doesn't even answer once refusals alone keep it busy. A value: time is an argument. O(1).
+/// A model of a server with a bounded number of workers and a bounded queue. It processes requests at a rate, refuses requests that would
+/// wait too long, and stops responding when refusals alone keep it busy. A value: time is an argument. O(1).
 public struct ServerCapacity: Hashable, Sendable {
-    /// What becomes of one request.
+    /// The result of one request.
     public enum Answer: Hashable, Sendable {
-        /// It is answered after so long.
+        /// The server responds after this time.
         case served(after: Duration)
-        /// It is refused at once.
+        /// The server refuses the request immediately.
         case refused
-        /// It is never answered.
+        /// The server never responds.
         case ignored
     }
 
-    /// The requests that it works off per second.
+    /// The number of requests that the server processes per second.
     public private(set) var rate: Double
-    /// The longest wait in the queue; what would wait longer is refused.
+    /// The longest wait in the queue. Requests that would wait longer are refused.
     public let longestWait: Duration
-    /// The wait from which on not even refusals are sent.
+    /// The wait from which the server sends no refusals either.
     public let collapse: Duration
-    /// What a refusal costs, as a part of a request.
+    /// The cost of a refusal, as a fraction of a request.
     public let refusalCost: Double
     private var backlog = 0.0
     private var instant = Duration.zero
@@ -32,13 +32,13 @@ public struct ServerCapacity: Hashable, Sendable {
         (self.rate, self.longestWait, self.collapse, self.refusalCost) = (rate, longestWait, collapse, refusalCost)
     }
 
-    /// Changes how fast it works from an instant on; what is in the queue stays there.
+    /// Changes the rate from an instant on. Queued requests stay in the queue.
     public mutating func change(rate: Double, at now: Duration) {
         work(until: now)
         self.rate = rate
     }
 
-    /// Takes a request.
+    /// Processes a request.
     public mutating func take(at now: Duration) -> Answer {
         work(until: now)
         let wait = Duration.seconds(backlog / rate)

@@ -1,4 +1,4 @@
-/// A generator that gives the same numbers for the same seed, so that a random test fails again in the same way.
+/// A random number generator that returns the same numbers for the same seed, so that a failing random test can be repeated.
 ///
 /// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). Not for secrets. O(1).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
@@ -9,7 +9,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

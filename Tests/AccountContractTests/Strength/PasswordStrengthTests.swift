@@ -2,10 +2,10 @@ import AccountContract
 import ErrorContract
 import Testing
 
-@Suite("Strength of a password")
+@Suite("Password strength")
 struct PasswordStrengthTests {
     @Test(
-        "Each quality gives one point",
+        "Each quality adds one point",
         arguments: [
             ("", 0), ("a", 0), ("abcdefg", 0), ("ABCDEFG", 0), ("aB", 1), ("1", 1), ("!", 1),
             ("abcdefgh", 1), ("abcdefghijk", 1), ("abcdefghijkl", 2), ("abcdefgH", 2), ("abcdefgH1", 3), ("aB1!", 3),
@@ -18,7 +18,7 @@ struct PasswordStrengthTests {
     }
 
     @Test(
-        "Points come to a level, and the level to words",
+        "Maps points to a level, and the level to a text",
         arguments: [
             (0, PasswordStrength.Level.weak, "abc"), (1, .weak, "abcdefgh"), (2, .medium, "abcdefgH"), (3, .medium, "abcdefgH1"),
             (4, .strong, "abcdefgH1!"), (5, .strong, "abcdefghijkL1!"),
@@ -38,7 +38,7 @@ struct PasswordStrengthTests {
         #expect(strength.text.text(in: .english) == words.1)
     }
 
-    @Test("Each of the 26 symbols counts, and nothing like them does")
+    @Test("Counts each of the 26 symbols, and no similar character")
     func symbols() {
         #expect(PasswordStrength.symbols.count == 26)
         for symbol in "!@#$%^&*()_+-=[]{}|;:,.<>?" {

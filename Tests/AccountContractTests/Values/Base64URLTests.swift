@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 @Suite struct Base64URLTests {
-    @Test("Writes what Foundation writes, with the other alphabet and without padding, and reads it back", arguments: 0...67)
+    @Test("Encodes like Foundation with the URL alphabet and no padding, and decodes it", arguments: 0...67)
     func roundTrip(count: Int) throws {
         var random = SplitMix64(seed: UInt64(count))
         for _ in 0..<50 {
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Refuses padding, the letters of plain base64, spare bits, lone letters and other text",
+        "Refuses padding, the plain base64 alphabet, spare bits and other text",
         arguments: ["QQ==", "QQ=", "QR", "Qf", "QUJ", "+_-A", "A/-A", "A", "AAAAA", "AA A", "AA\n", "ÀAAA", "AAA\0"]
     )
     func notCanonical(_ text: String) {

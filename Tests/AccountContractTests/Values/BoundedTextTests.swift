@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct BoundedTextTests {
     @Test(
-        "Accepts a first name of letters, marks, spaces and the signs of names, and trims it",
+        "Accepts a name of letters, marks, spaces and name punctuation, and trims it",
         arguments: [
             ("Ana", "Ana"), ("  Ana María \n", "Ana María"), ("José", "José"), ("אנה", "אנה"), ("O'Neil-Smith", "O'Neil-Smith"),
             ("D’Arcy", "D’Arcy"), ("J.R.", "J.R."), ("St. John", "St. John"), ("नरेन्द्र", "नरेन्द्र"),
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Refuses a first name that could rearrange an email",
+        "Refuses a first name with characters that could reorder the text of an email",
         arguments: [
             "a\nb", "a\r\nBcc: x", "a\u{0}b", "a\tb", "a\u{202E}b", "a\u{2066}b", "a\u{2028}b", "a\u{E000}b", "a\u{7F}b",
             "a\u{378}b",
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "Refuses advertising, phone numbers and web addresses as a first name, but reads such a name of an existing account",
+        "Refuses ads, phone numbers and URLs in new first names, but decodes stored ones",
         arguments: [
             "Call 555-1234", "+1 555 1234", "promo.example", "Ana2", "50% off!", "Ana <b>", "٣٤٥", "a@b", "👩‍🚀", "...", "-",
             "WIN:NOW", "€",
@@ -40,7 +40,7 @@ import Testing
         #expect(try FirstName(stored: typed).rawValue == typed)
     }
 
-    @Test("Accepts 1 to 60 characters, 100 of an existing account, and a bounded number of bytes")
+    @Test("Accepts 1 to 60 characters, 100 for a stored account, and a bounded byte count")
     func firstNameBounds() throws {
         #expect(throws: TextRefusal.empty) { try FirstName(" \n ") }
         #expect(try FirstName(String(repeating: "ñ", count: 60)).rawValue.count == 60)
@@ -60,7 +60,7 @@ import Testing
         #expect(throws: TextRefusal.tooLong) { try type.init(String(repeating: "ñ", count: maximum / 2 + 1)) }
     }
 
-    @Test("Tokens and passwords have bounds in bytes, and are not trimmed")
+    @Test("Limits tokens and passwords in bytes and does not trim them")
     func secretBounds() throws {
         try bounds(ResetToken.self, 512)
         try bounds(RefreshToken.self, 512)
@@ -78,7 +78,7 @@ import Testing
         return texts.allSatisfy { !$0.contains("hunter2") }
     }
 
-    @Test("No description, reflection or dump shows a secret, alone or inside a request")
+    @Test("No description, reflection or dump shows a secret, also inside a request")
     func hidden() throws {
         let (password, token) = (try Password("hunter2"), try ResetToken("hunter2"))
         let email = try EmailAddress("hunter2@hunter2.org")
@@ -98,7 +98,7 @@ import Testing
         #expect("\(password)" == "Password(hidden)")
     }
 
-    @Test("A text is one text in JSON, and a bad one is refused with its reason")
+    @Test("Encodes as one JSON string and refuses an invalid one with its reason")
     func codable() throws {
         #expect(try JSONDecoder().decode([FirstName].self, from: Data(#"[" Ana "]"#.utf8)).first?.rawValue == "Ana")
         #expect(throws: TextRefusal.empty) { try JSONDecoder().decode([Password].self, from: Data(#"[""]"#.utf8)) }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "A refusal tells the code of the violation",
+        "A refusal contains the code of its violation",
         arguments: [
             (TextRefusal.empty, ErrorCode.validationMissingField), (.tooLong, .validationFieldTooLong),
             (.forbiddenCharacter, .validationInvalidFormat),

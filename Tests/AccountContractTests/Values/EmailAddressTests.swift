@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct EmailAddressTests {
     @Test(
-        "An address is accepted; it identifies an account in lower case",
+        "Accepts an address and identifies the account by its lowercase form",
         arguments: [
             ("ana@example.org", "ana@example.org"), ("Ana@Example.ORG", "ana@example.org"),
             ("ANA@EXAMPLE.ORG", "ana@example.org"), ("  ana@example.org ", "ana@example.org"),
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "Compatibility forms of the letters are read as the letters",
+        "Reads compatibility forms of letters as the letters",
         arguments: [
             ("ａｎａ＠ｅｘａｍｐｌｅ．ｏｒｇ", "ana@example.org"), ("ＡＮＡ＠ＥＸＡＭＰＬＥ．ＯＲＧ", "ana@example.org"),
             ("ana﹫example.org", "ana@example.org"), ("ﬁona@example.org", "fiona@example.org"),
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "A domain beyond ASCII is written in punycode, whatever its case and composition",
+        "Encodes a domain beyond ASCII as punycode, whatever its case and composition",
         arguments: [
             ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
             ("bu\u{308}cher.example", "xn--bcher-kva.example"), ("cüre53.de", "xn--cre53-kva.de"),
@@ -56,19 +56,19 @@ import Testing
         #expect(try EmailAddress(address.text) == address, "the written form is read back as the same")
     }
 
-    @Test("Mail goes to the address as it was typed, in a domain of lower case")
+    @Test("Delivers to the address as typed, with a lowercase domain")
     func text() throws {
         #expect(try EmailAddress(" Ana.B@Example.ORG").text == "Ana.B@example.org")
     }
 
-    @Test("Addresses that differ in case alone are one account's")
+    @Test("Addresses that differ only in case are equal")
     func equality() throws {
         #expect(try EmailAddress("Ana@example.org") == EmailAddress("ana@EXAMPLE.org"))
         #expect(try Set([EmailAddress("Ana@example.org"), EmailAddress("ANA@example.org")]).count == 1)
         #expect(try EmailAddress("ana@example.org") != EmailAddress("ana+1@example.org"))
     }
 
-    @Test("An address keeps its bounds: 64 before the sign, 63 a label, 254 in all")
+    @Test("Limits an address to 64 characters before the @, 63 per label and 254 in total")
     func bounds() throws {
         let (local, label) = (String(repeating: "l", count: 64), String(repeating: "d", count: 63))
         let tail = { String(repeating: "t", count: $0) }
@@ -82,7 +82,7 @@ import Testing
         #expect(throws: EmailRefusal.tooLong) { try EmailAddress(String(repeating: "a@", count: 500_000)) }
     }
 
-    @Test("A label that is too long in punycode is refused, however short it looks")
+    @Test("Refuses a label that is too long in punycode, however short its Unicode form")
     func longPunycode() throws {
         #expect(throws: EmailRefusal.domain) { try EmailAddress("ana@\(String(repeating: "ü", count: 63)).de") }
         #expect(try EmailAddress("ana@\(String(repeating: "ü", count: 30)).de").text.hasPrefix("ana@xn--"))
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("An address is one text in JSON, and a bad one is refused with its reason")
+    @Test("Encodes as one JSON string and refuses an invalid one with its reason")
     func codable() throws {
         let data = Data(#"["Ana@b\u00fccher.example"]"#.utf8)
         let addresses = try JSONDecoder().decode([EmailAddress].self, from: data)

@@ -3,13 +3,13 @@ import ErrorContract
 import Testing
 
 @Suite struct EmailRefusalTests {
-    @Test("Nothing but spaces is empty", arguments: ["", " ", "\t\r\n", "\u{3000}"])
+    @Test("Treats an address of only spaces as empty", arguments: ["", " ", "\t\r\n", "\u{3000}"])
     func empty(typed: String) {
         #expect(throws: EmailRefusal.empty) { try EmailAddress(typed) }
     }
 
     @Test(
-        "There is exactly one sign",
+        "Requires exactly one @",
         arguments: [
             "ana", "ana.example.org", "ana@@example.org", "ana@x@example.org", "ana@example.org,eva@example.org",
             "a＠b@example.org", "ana@example.org@", "@@", "ana@\u{301}example.org",
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "What stands before the sign is of the grammar, without look-alikes",
+        "Validates the part before the @ against the grammar, without look-alike letters",
         arguments: [
             "@example.org", "@", "mıke@example.org", "аna@example.org", "josé@example.org", "jose\u{301}@example.org",
             "アナ@example.org", "\"ana\"@example.org", "<ana@example.org>", "[\"ana@example.org\"]", "[ana@example.org]",
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "What stands after the sign is a domain name with a top-level label",
+        "Requires a domain name with a top-level label after the @",
         arguments: [
             "ana@", "ana@example", "ana@localhost", "ana@example.o", "ana@example.1", "ana@example.c0m", "ana@127.0.0.1",
             "ana@[127.0.0.1]", "ana@[IPv6:::1]", "ana@.example.org", "ana@example.org.", "ana@example..org", "ana@-example.org",
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Characters that nobody sees, that turn the text round, or that break a line are refused wherever they stand",
+        "Refuses invisible, direction-changing and line-breaking characters anywhere",
         arguments: [
             "\u{200B}", "\u{200C}", "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{AD}", "\u{200E}", "\u{200F}", "\u{202A}", "\u{202E}",
             "\u{2066}", "\u{2069}", "\u{61C}", "\u{FE0F}", "\u{3164}", "\u{E0041}", "\u{E000}", "\u{0}", "\u{7}", "\u{7F}",
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "A zero-width character at either end is not a space to be trimmed",
+        "Does not trim a zero-width character at either end",
         arguments: ["\u{200B}", "\u{FEFF}", "\u{2060}", "\u{202C}"]
     )
     func invisibleEnds(character: String) {
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "A second header never comes in through an address",
+        "Refuses addresses that would inject a second header",
         arguments: [
             "ana@example.org\r\nBcc: eva@example.org", "ana@example.org\nBcc:eva", "ana@example.org%0d%0aBcc:x",
             "Ana <ana@example.org>",
@@ -85,7 +85,7 @@ import Testing
         #expect(throws: EmailRefusal.self) { try EmailAddress(typed) }
     }
 
-    @Test("A missing address is told apart from a malformed one", arguments: EmailRefusal.allCases)
+    @Test("Distinguishes a missing address from a malformed one", arguments: EmailRefusal.allCases)
     func codes(refusal: EmailRefusal) {
         #expect(refusal.code == (refusal == .empty ? .validationMissingField : .validationInvalidEmail))
     }

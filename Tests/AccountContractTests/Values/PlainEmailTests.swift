@@ -2,7 +2,7 @@ import AccountContract
 import HoldfastTesting
 import Testing
 
-/// Most addresses take a short path; a space before an address makes it take the long one, and counts for nothing.
+/// Most addresses use a fast path. A space before an address forces the general path and has no other effect.
 @Suite struct PlainEmailTests {
     private func read(_ text: String) -> Result<[String], EmailRefusal> {
         do throws(EmailRefusal) {
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("Reads an address of plain ASCII as any other")
+    @Test("Reads a plain ASCII address with the same result as the general path")
     func samePaths() {
         var generator = SplitMix64(seed: 11)
         let parts = [
@@ -30,7 +30,7 @@ import Testing
         #expect(accepted > 20)
     }
 
-    @Test("Keeps the bounds of length")
+    @Test("Enforces the length limits")
     func bounds() {
         let label = { String(repeating: "a", count: $0) }
         for local in [1, 64, 65] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PunycodeLabelTests {
     @Test(
-        "A label that only looks like punycode is refused",
+        "Refuses a label that has the punycode prefix but is not punycode",
         arguments: [
             "xn--bc4", "xn--a", "xn--abc-", "xn--99999999", "xn--a-ecp!", "xn--zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "xn---",
             "xn----",
@@ -16,10 +16,9 @@ import Testing
     }
 
     @Test(
-        "What is refused in clear, or has another spelling, does not come in by punycode",
+        "Refuses punycode that hides a refused or differently spelled label",
         arguments: [
-            // ASCII alone, a capital, a letter with its accent apart, a zero-width space, a right-to-left override, an emoji, a wide
-            // letter.
+            // Only ASCII, a capital, a decomposed accent, a zero-width space, a right-to-left override, an emoji, a wide letter.
             "xn--abc-", "xn--bcher-2pa", "xn--bucher-xyd", "xn--ana-7m0a", "xn--ana-7q0a", "xn--ls8h", "xn--cher-zra77610b",
         ]
     )
@@ -27,7 +26,7 @@ import Testing
         #expect(throws: EmailRefusal.domain) { try EmailAddress("ana@\(label).example") }
     }
 
-    @Test("The written form of any address is read back as the same address")
+    @Test("Decoding the encoded form of any address returns the same address")
     func roundTrip() throws {
         var random = SplitMix64(seed: 7)
         let blocks: [ClosedRange<UInt32>] = [

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A link of somebody else is refused",
+        "Refuses a link of another host or scheme",
         arguments: [
             "https://evil.example/reset-password?token=T", "https://app.example.org.evil.example/reset-password?token=T",
             "https://evil-app.example.org/reset-password?token=T", "https://www.app.example.org/reset-password?token=T",
@@ -31,14 +31,14 @@ import Testing
         #expect(try refusal(text) == .foreign)
     }
 
-    @Test("Without a scheme of its own, an app takes web links alone")
+    @Test("Without a custom scheme, an app accepts only web links")
     func noScheme() throws {
         #expect(try refusal("holdfast://reset-password?token=T", scheme: nil) == .foreign)
         #expect(try refusal("https://app.example.org/reset-password?token=T", scheme: nil) == nil)
     }
 
     @Test(
-        "A link to another page is refused",
+        "Refuses a link to another page",
         arguments: [
             "https://app.example.org/?token=T", "https://app.example.org?token=T", "https://app.example.org/login?token=T",
             "https://app.example.org/reset-password/more?token=T", "https://app.example.org/xreset-password?token=T",
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "A link without a token is refused",
+        "Refuses a link without a token",
         arguments: [
             "", "?", "#", "?token", "?token=", "?token=&email=a@b.co", "?email=a@b.co", "?Token=T", "?tokens=T", "?token[]=T",
             "?=T", "?x=token=T",
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "A parameter that occurs twice is refused, whatever its values and wherever it stands",
+        "Refuses a duplicate parameter, whatever its values and positions",
         arguments: [
             "?token=T&token=T", "?token=T&token=U", "?token=T&email=a@b.co&email=c@d.co", "?token=T#token=T",
             "?token=T&email=a@b.co#email=a@b.co",
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "A malformed token, address or percent-encoding is refused",
+        "Refuses a malformed token, address or percent-encoding",
         arguments: [
             "?token=%FF", "?token=T&email=%C3%28@b.co", "?%FF=1&token=T", "?token=%zz", "?token=a%2", "?token=a%", "#token=%E9",
             "?token=a%20b", "?token=a%0D%0Ab", "?token=a%00", "?token=%C3%B1", "?token=T&email=", "?token=T&email",
@@ -89,7 +89,7 @@ import Testing
         #expect(try refusal("https://app.example.org/reset-password" + parameters) == .malformed)
     }
 
-    @Test("A token is refused past 512 bytes")
+    @Test("Refuses a token of more than 512 bytes")
     func longToken() throws {
         let page = "https://app.example.org/reset-password?token="
         #expect(try refusal(page + String(repeating: "t", count: 512)) == nil)

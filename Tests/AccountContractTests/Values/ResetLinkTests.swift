@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "A web link is written as it was promised, behind any base",
+        "Builds the documented web link on any base",
         arguments: [
             ("https://app.example.org", "https://app.example.org/reset-password"),
             ("https://app.example.org/", "https://app.example.org/reset-password"),
@@ -38,14 +38,14 @@ import Testing
         }
     }
 
-    @Test("A link for an app is written with the custom scheme")
+    @Test("Builds a link with the custom scheme of an app")
     func custom() throws {
         let url = try #require(try link().url(scheme: "holdfast"))
         #expect(url.absoluteString == "holdfast://reset-password?token=\(token)&email=ana%2Bshop%40example.org")
         #expect(try ResetLink(url, hosts: [], scheme: "HOLDFAST") == link())
     }
 
-    @Test("A link without an address is written without one", arguments: ResetLink.Style.allCases)
+    @Test("Builds a link without an address if there is none", arguments: ResetLink.Style.allCases)
     func noEmail(style: ResetLink.Style) throws {
         let base = try #require(URL(string: "https://app.example.org"))
         let url = try #require(try link(email: nil).url(base: base, style: style))
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "Whatever characters a token has, it is read back as it was",
+        "A token with any characters survives the round trip through a link",
         arguments: ["a+b/c==", "a&b=c#d?e", "a.b~c", "'\"<>;,:@!$*()[]{}|^`\\"]
     )
     func tokens(text: String) throws {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "There is no link on a base that is no web address",
+        "Builds no link on a base that is not a web address",
         arguments: [
             "ftp://app.example.org", "app.example.org", "/a", "https:///a", "file:///tmp", "mailto:a@b.co", "holdfast://x",
             "https://user@app.example.org", "https://user:pw@app.example.org",
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "A link is read in each of its forms",
+        "Reads a link in each of its forms",
         arguments: [
             "https://app.example.org/reset-password?token=T&email=ana%2Bshop@example.org",
             "https://app.example.org/reset-password?token=T&email=ana+shop@example.org",

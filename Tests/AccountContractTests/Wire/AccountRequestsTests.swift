@@ -14,7 +14,7 @@ import Testing
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    @Test("A registration is written with exactly these keys")
+    @Test("Encodes a registration with exactly these keys")
     func register() throws {
         var request = RegisterRequest(
             email: try EmailAddress("Ana@example.org"),
@@ -29,14 +29,14 @@ import Testing
         #expect(try json(request) == #"{"email":"Ana@example.org","first_name":"Ana","password":"pass word"}"#)
     }
 
-    @Test("A sign-in is written with exactly these keys")
+    @Test("Encodes a sign-in with exactly these keys")
     func login() throws {
         let request = LoginRequest(email: try EmailAddress("a@b.co"), password: try Password("p"))
         #expect(try json(request) == #"{"email":"a@b.co","password":"p"}"#)
         #expect(try decoded(LoginRequest.self, #"{"email":"A@B.co","password":"p"}"#) == request)
     }
 
-    @Test("A sign-in carries a device token, and a text that is none counts as none")
+    @Test("A sign-in contains a device token; an invalid one counts as absent")
     func deviceToken() throws {
         let (email, password) = (try EmailAddress("a@b.co"), try Password("p"))
         let request = LoginRequest(email: email, password: password, deviceToken: try DeviceToken("d"))
@@ -51,12 +51,12 @@ import Testing
         }
     }
 
-    @Test("A refresh is written with exactly these keys")
+    @Test("Encodes a refresh with exactly these keys")
     func refresh() throws {
         #expect(try json(RefreshRequest(refreshToken: try RefreshToken("r"))) == #"{"refresh_token":"r"}"#)
     }
 
-    @Test("The three steps of a reset are written with exactly these keys")
+    @Test("Encodes the three steps of a reset with exactly these keys")
     func reset() throws {
         let (token, email) = (try ResetToken("t"), try EmailAddress("a@b.co"))
         #expect(try json(PasswordResetRequest(email: email)) == #"{"email":"a@b.co"}"#)
@@ -67,7 +67,7 @@ import Testing
         #expect(try decoded(ConfirmPasswordResetRequest.self, #"{"email":null,"new_password":"p","token":"t"}"#).email == nil)
     }
 
-    @Test("What a value refuses, a request refuses with the same reason")
+    @Test("A request refuses a value for the same reason as the value's own type")
     func refused() {
         #expect(throws: EmailRefusal.notOneAtSign) { try decoded(LoginRequest.self, #"{"email":"x","password":"p"}"#) }
         #expect(throws: TextRefusal.empty) { try decoded(LoginRequest.self, #"{"email":"a@b.co","password":""}"#) }

@@ -22,7 +22,7 @@ import Testing
         AccountUser(id: UserID(id), email: try EmailAddress("a@b.co"), firstName: "Ana")
     }
 
-    @Test("A session is written with exactly these keys")
+    @Test("Encodes a session with exactly these keys")
     func session() throws {
         let response = SessionResponse(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
         let text =
@@ -32,7 +32,7 @@ import Testing
         #expect(try decoded(SessionResponse.self, text) == response)
     }
 
-    @Test("A device token is written as a member, and one that can't be read counts as none")
+    @Test("Encodes a device token as a member, and decodes an unreadable one as absent")
     func deviceToken() throws {
         let device = try DeviceToken("dt")
         var response = SessionResponse(
@@ -52,7 +52,7 @@ import Testing
         #expect(try decoded(PasswordChangedResponse.self, "{}") == PasswordChangedResponse(message: nil, deviceToken: nil))
     }
 
-    @Test("The signed-in account is written with exactly these keys")
+    @Test("Encodes the signed-in account with exactly these keys")
     func me() throws {
         let text = #"{"user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#
         #expect(try json(UserResponse(user: try user())) == text)
@@ -60,7 +60,7 @@ import Testing
         #expect(try decoded(UserResponse.self, text.replacing("000a", with: "000A")).user == user(), "as servers wrote it before")
     }
 
-    @Test("A token that may still be used is described with exactly these keys")
+    @Test("Describes a valid token with exactly these keys")
     func validToken() throws {
         let response = ValidTokenResponse(
             userID: UserID(id),
@@ -75,7 +75,7 @@ import Testing
         #expect(try decoded(ValidTokenResponse.self, text) == response)
     }
 
-    @Test("A message is written flat, and read flat or from inside a wrapper")
+    @Test("Encodes a message flat, and decodes it flat or inside a wrapper")
     func message() throws {
         let response = MessageResponse(message: "Done")
         #expect(try json(response) == #"{"message":"Done","success":true}"#)
@@ -83,7 +83,7 @@ import Testing
         #expect(try decoded(MessageResponse.self, #"{"message":"Done","reset_link_sent":true}"#) == response)
     }
 
-    @Test("The answer in the success form is wrapped")
+    @Test("Wraps the response in the success form")
     func resetLinkSent() throws {
         let text =
             #"{"data":{"link_expires_in":3600,"message":"m","reset_link_sent":true,"reset_method":"email_link"},"success":true}"#
@@ -92,7 +92,7 @@ import Testing
         #expect(try decoded(ResetLinkSentResponse.self, text) == response)
     }
 
-    @Test("The answer for apps in the field is wrapped and flat at once")
+    @Test("The response for released apps contains both the wrapped and the flat form")
     func legacy() throws {
         let text = #"{"data":{"message":"m","user_exist_status":true},"message":"m","success":true,"user_exist_status":true}"#
         #expect(try json(LegacyResetResponse(message: "m")) == text)

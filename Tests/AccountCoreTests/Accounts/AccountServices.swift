@@ -5,7 +5,7 @@ import Crypto
 import ErrorContract
 import Foundation
 
-/// The account domain in memory with a clock in the test's hand.
+/// The account domain in memory, with a clock that the test controls.
 struct AccountServices: Sendable {
     let stores: InMemoryAccountStores
     let clock: WallClock
@@ -66,7 +66,7 @@ struct AccountServices: Sendable {
     }
 }
 
-/// Runs a test with the account domain over new stores.
+/// Runs a test with the account domain on new stores.
 func withServices(_ body: (AccountServices) async throws -> Void) async throws {
     try await body(try await AccountServices())
 }

@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test("What was noted is kept with its origin, newest first, and of unknown accounts nothing")
+    @Test("Stores events with their origin, newest first, and none of unknown accounts")
     func kept() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("Events that could not be written wait for the next time, and no more than 10,000 of them")
+    @Test("Retries events that could not be written, at most 10,000 of them")
     func failing() async throws {
         let fails = Mutex(true)
         let stores = InMemoryAccountStores { operation in
@@ -57,7 +57,7 @@ import Testing
         #expect(stores.eventCount == 10_000)
     }
 
-    @Test("Resets, freezes and reuse are noted for their account, with the origin of the request for the mail")
+    @Test("Records resets, locks and token reuse with the origin of the email's request")
     func domain() async throws {
         try await withPostOffice { office in
             let stores = office.stores

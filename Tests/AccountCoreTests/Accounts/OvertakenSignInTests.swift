@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct OvertakenSignInTests {
-    @Test("A sign-in with the old password that a reset overtakes opens no session")
+    @Test("A sign-in with the old password opens no session after a concurrent reset")
     func overtaken() async throws {
         let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
         let stores = InMemoryAccountStores { operation in
@@ -17,7 +17,7 @@ import Testing
         let services = try await AccountServices(stores)
         let opened = try await services.register("ana@example.com")
         let token = try await stores.mint(for: opened.account)
-        // Between the check of the password and the session.
+        // Runs between the check of the password and the creation of the session.
         meanwhile.withLock { meanwhile in
             meanwhile = {
                 let isConfirmed = try await stores.confirm(token, of: opened.account)

@@ -23,7 +23,7 @@ import Testing
         _ = try? await services.authentication.signIn(email: email, password: password) { reports.note($0) }
     }
 
-    @Test("A sign-in reports once whether the password was right, also for an account that is out of use")
+    @Test("A sign-in reports its password check once, also for an inactive account")
     func outcomes() async throws {
         try await withStores { stores in
             let services = try await AccountServices(stores)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A full queue and a cancellation before the check are reported as no check, one during it as a check")
+    @Test("Reports no check if the queue is full or the caller cancels before the check")
     func notMade() async throws {
         try await withStores { stores in
             let hashing = PlainHashing()
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A device is proven by a valid token of the account in its epoch, and by nothing else")
+    @Test("Only a valid token of the account in its current epoch proves a device")
     func devices() async throws {
         try await withStores { stores in
             let services = try await AccountServices(stores)
@@ -82,7 +82,7 @@ import Testing
             #expect(try await signIn.device(provenBy: [bea.deviceToken, ana.deviceToken], for: email) != nil)
             #expect(try await signIn.device(provenBy: [ana.deviceToken], for: EmailAddress("nobody@example.com")) == nil)
 
-            // All tokens of a session are of one device, so that refreshes bring no further guesses.
+            // All tokens of a session belong to one device, so that a refresh adds no attempts.
             let next = try await signIn.refresh(try RefreshToken(ana.refreshToken.text))
             let devices = try await [ana, next].asyncMap { try await signIn.device(provenBy: [$0.deviceToken], for: email) }
             #expect(devices[0] == devices[1])
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("A confirmed reset voids the device tokens of its account, and returns a valid one")
+    @Test("A confirmed reset invalidates the account's device tokens and returns a new one")
     func reset() async throws {
         try await withStores { stores in
             let services = try await AccountServices(stores)

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct PasswordRecoveryTests {
-    /// Mints a token like the worker does.
+    /// Creates a reset token like the worker.
     private func mint(_ services: AccountServices, for account: Account) async throws -> ResetToken {
         let secret = SecretToken()
         let stored = StoredResetToken(
@@ -20,7 +20,7 @@ import Testing
         return try ResetToken(secret.text)
     }
 
-    @Test("A request is noted alike for an address with an account and without one")
+    @Test("Stores the same intent for an address with and without an account")
     func request() async throws {
         try await withServices { services in
             _ = try await services.register()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Validating names the account and changes nothing; with another address the token is nobody's")
+    @Test("Validation names the account without changes; another address gets a refusal")
     func validate() async throws {
         try await withServices { services in
             let account = try await services.register().account
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("After confirming the new password works alone, and everything issued before is refused")
+    @Test("After a confirm only the new password works, and older tokens are refused")
     func confirm() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "A weak password is refused and the link stays usable",
+        "Refuses a weak password, and the link stays usable",
         arguments: [("short", "too_short"), ("Ana@Example.com", "resembles_account")]
     )
     func weakPassword(_ password: String, reason: String) async throws {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("With another address the token is refused and stays usable")
+    @Test("Refuses a token with another address, and the token stays usable")
     func otherAddress() async throws {
         try await withServices { services in
             let account = try await services.register().account
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("Of concurrent confirms with different passwords one wins, and its password is the one that works")
+    @Test("Of concurrent confirms with different passwords exactly one wins")
     func concurrent() async throws {
         try await withServices { services in
             let account = try await services.register().account

@@ -7,7 +7,7 @@ import Testing
 @testable import AccountCore
 
 @Suite struct SignInTests {
-    @Test("Who registers is signed in, and signs in again with the same password in whatever case the address")
+    @Test("A registered user is signed in and can sign in with the address in any case")
     func register() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("A taken address and a weak password are refused")
+    @Test("Refuses a registered address and a weak password")
     func registerRefusals() async throws {
         try await withServices { services in
             _ = try await services.register()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("A wrong password and a missing account are the same refusal")
+    @Test("Refuses a wrong password and a missing account with the same error")
     func invalidCredentials() async throws {
         try await withServices { services in
             _ = try await services.register()
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(
-        "That an account is out of use is told after the right password alone",
+        "Reports an inactive account only after the right password",
         arguments: [Account.State.inactive, .suspended]
     )
     func outOfUse(_ state: Account.State) async throws {
         try await withServices { services in
             let opened = try await services.register()
-            // Not by `setState`, which ends sessions too.
+            // Does not use `setState`, which also ends sessions.
             services.stores.read { $0.accounts[opened.account.id]?.state = state }
             let refusal: AccountError = state == .inactive ? .inactive : .suspended
             await #expect(throws: refusal) { try await services.signIn("ana@example.com", "old password") }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("A hash of weaker parameters is renewed at the next sign-in, and no session ends by it")
+    @Test("The next sign-in renews a hash of weaker parameters and ends no session")
     func rehash() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("A session is continued by its refresh token; the access token runs out after 15 minutes")
+    @Test("A refresh token refreshes a session; the access token expires after 15 minutes")
     func refresh() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("A session that was idle too long has expired, and says so")
+    @Test("A session that was idle too long is refused as expired")
     func idle() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("Signing out ends the session, twice is no error, and the access token is refused at once")
+    @Test("A sign-out ends the session and its access token at once, and can be repeated")
     func signOut() async throws {
         try await withServices { services in
             let opened = try await services.register()

@@ -8,7 +8,7 @@ import Testing
 @testable import AccountCore
 
 @Suite struct MailDeliveryTests {
-    @Test("A known address gets one mail with a link that works, and the intent is settled")
+    @Test("Sends one email with a working link to a known address and settles the intent")
     func knownAddress() async throws {
         try await withPostOffice { office in
             let account = try await office.stores.addAccount("Ana@Example.com")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("The link names the stored address, so that the app shows what the account knows")
+    @Test("The link contains the stored address of the account")
     func linkAddress() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount("Ana@Example.com")
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "The mail is in the language of the request, whatever the account's",
+        "The email is in the language of the request, not the account's",
         arguments: [
             (Language.spanish, Language.english, "Restablecer tu contraseña - Ñandú"),
             (.english, .spanish, "Reset your password - Ñandú"),
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("The confirmation mail goes to the account's address as its intent says, with a token that can only freeze")
+    @Test("The confirmation goes to the account's address with a token that can only lock")
     func confirmation() async throws {
         try await withPostOffice { office in
             let account = try await office.stores.addAccount("Ana@Example.com", language: .spanish)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Nobody gets a mail who has no account, or one out of use: no token, no trace, the intent settled")
+    @Test("Sends nothing for a missing or inactive account and settles the intent")
     func silence() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount("inactive@example.com", state: .inactive)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Each request gives a mail of its own, of whose links the newest stay live", arguments: [1, 3])
+    @Test("Each request sends one email, and the newest links stay valid", arguments: [1, 3])
     func severalRequests(liveLinks: Int) async throws {
         try await withPostOffice(rules: RecoveryRules(liveLinks: liveLinks)) { office in
             try await office.stores.addAccount()
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("A batch is bounded, and the rest comes with the next ones")
+    @Test("A batch is bounded, and the next batches process the rest")
     func batches() async throws {
         try await withPostOffice { office in
             for number in 0..<70 { try await office.request("nobody\(number)@example.com") }
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Several workers on one queue send each mail once")
+    @Test("Several workers on one queue send each email once")
     func severalWorkers() async throws {
         try await withPostOffice { office in
             for number in 0..<20 {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct MailFailureTests {
     private static let temporary = MailDeliveryError(.deferred, message: "421 busy")
 
-    @Test("A mail that can't be handed over is postponed, later and later, and then handed over once with a fresh token")
+    @Test("Postpones a failed email with growing delays, then delivers it once")
     func temporaryFailure() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("Any other failure on the way is worth another try too")
+    @Test("Retries after an unknown failure")
     func surprise() async throws {
         struct Surprise: Error {}
         try await withPostOffice { office in
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A mail that is refused for good is not tried again")
+    @Test("Does not retry an email that is permanently refused")
     func permanentFailure() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Past the life of its link, counted from the request, a mail is given up", arguments: [(3_599.0, 1), (3_600, 0)])
+    @Test("Abandons an email once its link would be expired, counted from the request", arguments: [(3_599.0, 1), (3_600, 0)])
     func givenUp(after seconds: TimeInterval, mails: Int) async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -80,11 +80,11 @@ import Testing
             #expect(try await office.worker().processDue() == 1)
             #expect(try office.mailCount == mails)
             #expect(try await office.stores.intents.count() == 0)
-            #expect(office.logged.contains("Mail given up") == (mails == 0))
+            #expect(office.logged.contains("Email abandoned") == (mails == 0))
         }
     }
 
-    @Test("While mail is down tries go on until the link would be pointless, and then end")
+    @Test("During an outage, retries until the link would be expired, then stops")
     func longOutage() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -95,14 +95,14 @@ import Testing
                 try await worker.processDue()
                 office.clock.advance(by: 1)
             }
-            // 5 + 10 + … + 160 s, then every 5 min, give or take a fifth.
+            // 5 + 10 + … + 160 s, then every 5 min, plus or minus a fifth.
             #expect((14...24).contains(delivery.failed.count))
             #expect(office.clock.now().timeIntervalSince(.after(0)) <= 3_600 + 361)
             #expect(office.stores.read { $0.resetTokens.count } == 0, "nobody has the unsent tokens")
         }
     }
 
-    @Test("A mail that can't be handed over does not kill the links of mails that were")
+    @Test("A failed delivery does not invalidate the links of delivered emails")
     func olderLinks() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("The confirmation mail is sent however late")
+    @Test("Sends the confirmation email however late it is")
     func lateConfirmation() async throws {
         try await withPostOffice { office in
             let account = try await office.stores.addAccount()
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("A confirmation mail that nobody takes is tried for a week; links that nobody has received do not stay")
+    @Test("Retries a refused confirmation for a week and prunes unused links")
     func untakenConfirmation() async throws {
         try await withPostOffice { office in
             let account = try await office.stores.addAccount()
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("One mail that fails does not keep the others of its batch")
+    @Test("A failed email does not block the others of its batch")
     func othersGoOn() async throws {
         try await withPostOffice { office in
             for name in ["ana", "bob", "eve"] {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import AccountCore
 
-/// What stands in the way of a mail server, until a test changes it.
+/// The current failure of a mail server, which a test can change.
 private final class Outage: Sendable {
     let failure: Mutex<MailDeliveryError?>
 
@@ -25,7 +25,7 @@ private final class Outage: Sendable {
     }
 }
 
-/// Delivery that never ends by itself.
+/// Returns a delivery that never ends by itself.
 private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> ScriptedDelivery {
     ScriptedDelivery { _, _ in
         began.yield()
@@ -35,7 +35,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
 
 @Suite(.timeLimit(.minutes(2))) struct MailOutageTests {
     @Test(
-        "While the server takes no mail, one at a time asks whether it is back; then every mail that is still of use goes out, once",
+        "One email probes during an outage; afterwards each valid email is sent once",
         arguments: [MailDeliveryError.Kind.unavailable, .misconfigured]
     )
     func outage(_ kind: MailDeliveryError.Kind) async throws {
@@ -52,7 +52,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
                 try await worker.processDue()
                 office.clock.advance(by: 1)
             }
-            // At first the four that were in hand together; then after 4, 8, … 128 and every 240 s.
+            // At first the four concurrent deliveries; then one after 4, 8, … 128 and every 240 s.
             #expect((9...16).contains(delivery.attempts), "\(delivery.attempts)")
             #expect(try office.mailCount == 0)
             down.failure.withLock { $0 = nil }
@@ -66,14 +66,12 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             #expect(try await office.stores.intents.count() == 0)
             let alarms = office.logs.entries.filter { $0.level == .error }
             #expect(alarms.isEmpty == (kind == .unavailable))
-            #expect(office.logs.entries.filter { $0.message == "Mail server takes mails again" }.count == 1)
+            #expect(office.logs.entries.filter { $0.message == "Email server available again" }.count == 1)
             #expect(!office.logged.contains("ana"))
         }
     }
 
-    @Test(
-        "Who asks for a retry in an outage has the server asked at once, and once; the rest of before goes on if it is still down"
-    )
+    @Test("A retry request probes the server once; if it is down, the outage continues")
     func retry() async throws {
         try await withPostOffice { office in
             for number in 0..<10 {
@@ -89,7 +87,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             }
             let (attempts, queue) = (delivery.attempts, office.stores.intents)
             for asked in 1...2 {
-                // Also when nothing waits but for the rest.
+                // Also if emails only wait for the end of the outage.
                 for _ in 0..<asked { _ = try await queue.retry(nil, includingFailed: false, at: office.clock.now()) }
                 for _ in 0..<3 {
                     try await worker.processDue()
@@ -106,7 +104,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A mail whose link has expired in an outage is given up with its reason, and those behind it go out")
+    @Test("Abandons an email whose link expired in an outage and sends those behind it")
     func expired() async throws {
         try await withPostOffice { office in
             for name in ["old", "new"] { try await office.stores.addAccount("\(name)@example.com") }
@@ -123,12 +121,12 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             #expect(try office.mailbox.mails().map(\.recipient) == ["new@example.com"])
             let left = try await office.stores.intents.mails(limit: 9)
             #expect(left.map(\.state) == [.failed], "who has no account leaves no trace")
-            #expect(left.map(\.reason) == ["expired before it could be handed over"])
-            #expect(office.logged.contains("Mail given up"))
+            #expect(left.map(\.reason) == ["its link expired before delivery"])
+            #expect(office.logged.contains("Email abandoned"))
         }
     }
 
-    @Test("Mails go out several at a time, each once")
+    @Test("Sends several emails concurrently, each once")
     func width() async throws {
         try await withPostOffice { office in
             for number in 0..<30 {
@@ -141,14 +139,14 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("Each mail has a lease of its own, which begins when its turn comes: slow ones before it take nothing of it")
+    @Test("Each email's lease starts at its turn, so slow emails before it use none of it")
     func ownLease() async throws {
         try await withPostOffice { office in
             for name in ["ana", "bob", "eve"] {
                 try await office.stores.addAccount("\(name)@example.com")
                 try await office.request("\(name)@example.com")
             }
-            // Two of them take longer than one lease of 120 s.
+            // Two of them together take longer than one lease of 120 s.
             let delivery = ScriptedDelivery(then: office.mailbox) { _, _ in office.clock.advance(by: 100) }
             #expect(try await office.worker(delivery: delivery).processDue() == 3)
             #expect(try office.mailCount == 3)
@@ -156,7 +154,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A delivery that outlasts its lease is cancelled before another worker may begin")
+    @Test("Cancels a delivery that outlasts its lease before another worker may start")
     func lease() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -190,7 +188,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             #expect(try await round == 1)
             let left = try await office.stores.intents.mails(limit: 9)
             #expect(left.map(\.state) == [.waiting])
-            #expect(left.map(\.reason) == ["handing over took longer than its lease"])
+            #expect(left.map(\.reason) == ["delivery took longer than the lease"])
             #expect(
                 office.stores.read { $0.resetTokens.count } == 1,
                 "it may have arrived: its link works"
@@ -198,7 +196,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A link that may have arrived works, and so does the one of the next try")
+    @Test("After an uncertain delivery, both its link and that of the retry work")
     func uncertain() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -219,9 +217,9 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A mail that was handed over stays so, whatever fails behind it")
+    @Test("A delivered email stays delivered if pruning fails afterwards")
     func pruneFails() async throws {
-        // The insert of the token passes, the end of older ones does not.
+        // The insert of the token succeeds, but the invalidation of older ones fails.
         let stores = InMemoryAccountStores { operation in
             if operation == "resetTokens.prune" { throw StoreFailure(isBusy: false, message: "disk") }
         }
@@ -234,11 +232,11 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             try await office.worker().processDue()
             #expect(try office.mailCount == 1)
             #expect(try await office.stores.intents.count() == 0)
-            #expect(office.logged.contains("Older links could not be ended"))
+            #expect(office.logged.contains("Older reset links not removed"))
         }
     }
 
-    @Test("A worker that is cancelled tells of it quietly, and its mail comes back with its lease")
+    @Test("A canceled worker logs only debug entries, and its email returns with its lease")
     func cancelled() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()

@@ -10,7 +10,7 @@ import Testing
         let isHigh = Mutex(true)
     }
 
-    /// Waits until the worker rests; a delivery's own deadline is two minutes away.
+    /// Waits until the worker pauses. A delivery's own deadline is two minutes away.
     private func resting(on clock: ManualClock) async throws {
         while clock.nextDeadline != clock.now.advanced(by: .milliseconds(10)) {
             try Task.checkCancellation()
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("While the server is busy a mail is followed by none for a while; when it is not, all that are due go out")
+    @Test("Pauses after an email while the server is busy; otherwise sends all that are due")
     func rest() async throws {
         try await withPostOffice { office in
             for name in ["ana", "ben", "cleo"] {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AccountCore
 
-/// How many reset emails are sent.
+/// Limits of reset emails.
 @Suite(.timeLimit(.minutes(1))) struct MailTurnTests {
     private func intent(_ network: String?, _ number: Int, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(
@@ -45,10 +45,10 @@ import Testing
         }
     }
 
-    @Test("Sends the quota of all networks evenly, and a newcomer's email among the next")
+    @Test("Sends the quota of all networks evenly, with a new network among the next")
     func overall() async throws {
         try await withPostOffice { office in
-            // 100 a minute is paced: 10 in 6 s.
+            // 100 a minute is paced as 10 in 6 s.
             let bounds = ResetMailBounds(overall: .requests(100, per: .seconds(60)))
             let quota = ResetMailQuota(office.stores.sentResets) { bounds }
             for number in 0..<60 { try await office.stores.addAccount("a\(number)@example.com") }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import AccountCore
 
-/// Stores whose email queue fails to settle a number of times.
-/// - Parameter error: Without one it is as if the worker had died right before.
+/// Returns stores whose email queue fails to settle a number of times.
+/// - Parameter error: The thrown error. A `CancellationError` has the same effect as a worker that died right before.
 private func unsettlingStores(_ times: Int, _ error: any Error = CancellationError()) -> InMemoryAccountStores {
     let left = Mutex(times)
     return InMemoryAccountStores { operation in
@@ -24,7 +24,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
 }
 
 @Suite(.timeLimit(.minutes(1))) struct MailWorkerDeathTests {
-    @Test("A worker that dies between handing over and settling repeats the one mail once, after its lease")
+    @Test("A worker that dies before settling repeats one email once, after its lease")
     func beforeSettling() async throws {
         try await withPostOffice(stores: unsettlingStores(1)) { office in
             try await office.stores.addAccount()
@@ -45,9 +45,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
         }
     }
 
-    @Test(
-        "A mail that was handed over is not postponed because that can't be written down: it is tried again, for the length of the lease"
-    )
+    @Test("Retries settling a delivered email during its lease instead of postponing it")
     func unsettled() async throws {
         let failure = StoreFailure(isBusy: true, message: "SQLite error 5")
         try await withPostOffice(stores: unsettlingStores(3, failure)) { office in
@@ -72,7 +70,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
         }
     }
 
-    @Test("What a dead worker had taken is sent by another, once")
+    @Test("Another worker sends a dead worker's claims once")
     func afterClaiming() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -87,7 +85,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
         }
     }
 
-    @Test("A shutdown finishes the mail in hand and takes no other")
+    @Test("A shutdown finishes the email in flight and claims no other")
     func shutdown() async throws {
         try await withPostOffice { office in
             for name in ["ana", "bob", "eve"] {
@@ -95,7 +93,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
                 try await office.request("\(name)@example.com")
                 office.clock.advance(by: 0.01)
             }
-            // Shuts down its own worker's group while the first email is in flight.
+            // Shuts down the worker's own group while the first email is in flight.
             let running = Mutex<ServiceGroup?>(nil)
             let delivery = ScriptedDelivery(then: office.mailbox) { _, _ in
                 await running.withLock { $0 }?.triggerGracefulShutdown()
@@ -112,7 +110,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
         }
     }
 
-    @Test("A worker without anything to do ends with its group at once, however long its pause")
+    @Test("An idle worker ends with its group at once, however long its pause")
     func idleShutdown() async throws {
         try await withPostOffice { office in
             let worker = try office.worker(pause: .seconds(86_400)...(.seconds(86_400)))

@@ -9,7 +9,7 @@ import Logging
 import Pages
 import Testing
 
-/// Everything between a request for a mail and the mailbox: stores in memory, real templates and a real folder, and a clock in the test's hand.
+/// All parts between a request for an email and the mailbox: stores in memory, real templates, a real folder, and a manual clock.
 struct PostOffice: Sendable {
     let stores: InMemoryAccountStores
     let mailbox: MailboxFolder
@@ -17,7 +17,7 @@ struct PostOffice: Sendable {
     let rules: RecoveryRules
     let logs = InMemoryLogHandler()
 
-    /// A worker, with parts replaced.
+    /// Returns a worker with some of its parts replaced.
     func worker<C: Clock>(
         delivery: (any MailDelivery)? = nil,
         intents: (any MailIntentQueue)? = nil,
@@ -69,24 +69,24 @@ struct PostOffice: Sendable {
         }
     }
 
-    /// Asks for a reset link like the route does.
+    /// Requests a reset link like the route.
     func request(_ email: String, language: Language = .english) async throws {
         try await stores.intents.enqueue(
             MailIntent(subject: .passwordReset(try EmailAddress(email)), language: language, createdAt: clock.now())
         )
     }
 
-    /// The token of the link in a mail.
+    /// Returns the token of the link in an email.
     func token(in mail: StoredMail) throws -> ResetToken {
         try ResetLink(try #require(mail.link), hosts: ["app.example.com"]).token
     }
 
-    /// How many mails there are.
+    /// The number of emails.
     var mailCount: Int {
         get throws { try mailbox.mails().count }
     }
 
-    /// All that was logged, as one text.
+    /// All log lines as one text.
     var logged: String { logs.entries.map { "\($0.level) \($0.message) \($0.metadata)" }.joined(separator: "\n") }
 }
 

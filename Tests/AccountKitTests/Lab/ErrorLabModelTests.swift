@@ -10,7 +10,7 @@ import Testing
 @MainActor
 @Suite("Error lab: the screen", .timeLimit(.minutes(1)))
 struct ErrorLabModelTests {
-    @Test("The built-in scenarios are there at once, sort by sort")
+    @Test("Shows the built-in scenarios at once, grouped by kind")
     func builtIn() throws {
         let script = try LabScript([])
         #expect(script.model.scenarios == LabScenario.all())
@@ -19,7 +19,7 @@ struct ErrorLabModelTests {
         #expect(script.model.lastRun == nil && !script.model.isRunning && !script.model.isAlertShown)
     }
 
-    @Test("The server's scenarios take their place; if it can't be asked, those that are built in stay")
+    @Test("Shows the server's scenarios, or the built-in ones if the server is unreachable")
     func load() async throws {
         let listing = LabListing(scenarios: [try LabScript.scenario("slow")])
         let body = String(decoding: try JSONEncoder().encode(listing), as: UTF8.self)
@@ -33,7 +33,7 @@ struct ErrorLabModelTests {
         #expect(script.paths == ["/base/dev/lab/scenarios", "/base/dev/lab/scenarios"])
     }
 
-    @Test("While one scenario is tried another is not")
+    @Test("Runs one scenario at a time")
     func oneAtATime() async throws {
         let script = try LabScript([.labError(429, .rateLimitExceeded, retryAfter: 2), .reply(attempt: 2)])
         let first = try LabScript.scenario("limited-once")
@@ -48,7 +48,7 @@ struct ErrorLabModelTests {
         #expect(script.model.lastRun?.scenario == first)
     }
 
-    @Test("A cancelled run leaves the screen as it was, and its wait ends at once")
+    @Test("A canceled run leaves the screen as it was, and its wait ends at once")
     func cancelled() async throws {
         let script = try LabScript([.reply(), .labError(429, .rateLimitExceeded, retryAfter: 2)])
         try await script.run("flat-success")
@@ -64,7 +64,7 @@ struct ErrorLabModelTests {
         #expect(script.clock.sleeperCount == 0)
     }
 
-    @Test("“Try again” goes on in the session; a new run begins another")
+    @Test("“Try again” continues in the session; a new run starts another")
     func again() async throws {
         let failed = ScriptedTransport.Step.labError(500, .serverDatabaseError)
         let script = try LabScript([failed, failed, .reply(attempt: 3), failed])
@@ -79,7 +79,7 @@ struct ErrorLabModelTests {
         #expect(script.model.lastRun?.differences == [], "the first call of another fails, as promised")
     }
 
-    @Test("“Try again at” says what is left of the wait until it is over, then tries")
+    @Test("“Try again at” shows the remaining wait until it is over, then retries")
     func retryAt() async throws {
         let script = try LabScript([.labError(429, .rateLimitExceeded, retryAfter: 60), .reply(attempt: 2)])
         try await script.run("limited-once")
@@ -94,7 +94,7 @@ struct ErrorLabModelTests {
         #expect(script.model.lastRun?.steps == [.succeeded])
     }
 
-    @Test("An alert is taken away by its button, and what is the app's to do is handed on")
+    @Test("A button dismisses an alert; actions for the app are passed to the app")
     func alert() async throws {
         let script = try LabScript([.labError(403, .authUserInactive), .labError(409, .resourceAlreadyExists)])
         #expect(await script.model.perform(.contactSupport) == nil, "there was no run")
@@ -110,7 +110,7 @@ struct ErrorLabModelTests {
         #expect(!script.model.isAlertShown)
     }
 
-    @Test("Errors are asked for, and shown, in the person's language")
+    @Test("Requests and shows errors in the user's language")
     func language() async throws {
         let script = try LabScript([.answer(status: 500)], language: .spanish)
         script.model.followsAdvice = false
@@ -119,7 +119,7 @@ struct ErrorLabModelTests {
         #expect(script.model.alert?.message == "Algo salió mal. Por favor, intenta de nuevo.")
     }
 
-    @Test("A session that can't be opened ends the run with that error")
+    @Test("A session that can't be opened ends the run with its error")
     func noSession() async throws {
         let script = try LabScript([.answer(status: 404)])
         try await script.run("token-good")
@@ -127,7 +127,7 @@ struct ErrorLabModelTests {
         #expect(script.transport.sent.count == 1)
     }
 
-    @Test("A time of the scenario's own goes to the transport")
+    @Test("The transport receives the scenario's own timeout")
     func timeout() async throws {
         let script = try LabScript([.failure(TransportError(.timeout, message: "", wasSent: true))])
         script.model.followsAdvice = false

@@ -8,9 +8,9 @@ import ResilientHTTP
 import Testing
 
 @MainActor
-@Suite("Error lab: what a run does by itself", .timeLimit(.minutes(1)))
+@Suite("Error lab: automatic retries of a run", .timeLimit(.minutes(1)))
 struct ErrorLabRunTests {
-    @Test("A structured error is held as it was decoded, with its text and with what left the client")
+    @Test("Stores a decoded structured error with its text and the requests sent")
     func structuredError() async throws {
         let script = try LabScript([.labError(403, .authUserSuspended)])
         try await script.run("AUTH_USER_SUSPENDED")
@@ -27,7 +27,7 @@ struct ErrorLabRunTests {
         #expect(run.exchanges.first?.path == "/base/dev/lab/answer?code=AUTH_USER_SUSPENDED")
     }
 
-    @Test("What is not as the scenario promises is told")
+    @Test("Reports differences from the scenario's description")
     func differences() async throws {
         let script = try LabScript([.answer(status: 404, body: #"{"detail":"no lab here"}"#)])
         try await script.run("AUTH_USER_SUSPENDED")
@@ -36,7 +36,7 @@ struct ErrorLabRunTests {
         #expect(run.differences.contains("call 1: the request id is missing instead of there"))
     }
 
-    @Test("A 503 is repeated after the longer of backoff and Retry-After")
+    @Test("Retries a 503 after the longer of backoff and Retry-After")
     func backoff() async throws {
         let refused = ScriptedTransport.Step.labError(503, .serverServiceUnavailable, retryAfter: 1)
         let script = try LabScript([refused, refused, .reply(attempt: 3)])
@@ -52,7 +52,7 @@ struct ErrorLabRunTests {
         #expect(script.model.alert == nil)
     }
 
-    @Test("A 429 is repeated when it said, and given up after three repeats")
+    @Test("Retries a 429 after its delay, and gives up after three retries")
     func limited() async throws {
         let refused = ScriptedTransport.Step.labError(429, .rateLimitExceeded, retryAfter: 2)
         let script = try LabScript([refused, refused, refused, refused])
@@ -64,7 +64,7 @@ struct ErrorLabRunTests {
     }
 
     @Test(
-        "What the contract says not to repeat is not repeated",
+        "Does not retry what the contract excludes from retries",
         arguments: [
             ("retry-after-day", 429, ErrorCode.rateLimitExceeded, Int?(86_400)),
             ("quota-used-up", 429, .rateLimitQuotaExceeded, nil),
@@ -79,7 +79,7 @@ struct ErrorLabRunTests {
         #expect(script.model.lastRun?.steps == [.failed(code)])
     }
 
-    @Test("A lost GET is repeated, a lost POST is not")
+    @Test("Retries a lost GET, but not a lost POST")
     func lost() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
         let get = try LabScript([lost, .reply(attempt: 2)])
@@ -95,7 +95,7 @@ struct ErrorLabRunTests {
         #expect(post.model.lastRun?.differences == [])
     }
 
-    @Test("An expired token is refreshed once, and the call repeated with the new one")
+    @Test("Refreshes an expired token once and retries the call with the new one")
     func refresh() async throws {
         let script = try LabScript([.tokens("1"), .labError(401, .authTokenExpired), .tokens("2"), .reply(authorized: true)])
         try await script.run("token-expired")
@@ -114,7 +114,7 @@ struct ErrorLabRunTests {
         #expect(sent[3].request.headerFields[.authorization] == "Bearer access-2")
     }
 
-    @Test("A token that expires again is not refreshed again: a 401 never loops")
+    @Test("Does not refresh a second time: repeated 401 responses never loop")
     func noLoop() async throws {
         let script = try LabScript([
             .tokens("1"), .labError(401, .authTokenExpired), .tokens("2"), .labError(401, .authTokenExpired),
@@ -128,7 +128,7 @@ struct ErrorLabRunTests {
         )
     }
 
-    @Test("A refused refresh asks to sign in; signed in, the call is repeated")
+    @Test("A refused refresh requires a sign-in; after it the call is retried")
     func signIn() async throws {
         let script = try LabScript([
             .tokens("1"), .labError(401, .authTokenExpired), .labError(401, .authRefreshFailed),
@@ -146,7 +146,7 @@ struct ErrorLabRunTests {
         #expect(script.paths[3] == "/base/dev/lab/token?lifetime_ms=600000")
     }
 
-    @Test("A limit is called until it refuses")
+    @Test("Repeats a limited call until it is refused")
     func limit() async throws {
         let script = try LabScript([
             .reply(attempt: 1), .reply(attempt: 2), .labError(429, .rateLimitExceeded, retryAfter: 20),
@@ -156,7 +156,7 @@ struct ErrorLabRunTests {
         #expect(script.model.lastRun?.differences == [])
     }
 
-    @Test("Told not to follow the advice, a run is a single call")
+    @Test("A run that ignores the advice is a single call")
     func single() async throws {
         let script = try LabScript([.labError(503, .serverServiceUnavailable, retryAfter: 1)])
         script.model.followsAdvice = false
@@ -165,7 +165,7 @@ struct ErrorLabRunTests {
         #expect(script.transport.sent.count == 1)
     }
 
-    @Test("What the app's own middleware repeats is told, and counts as calls")
+    @Test("Retries by the app's own middleware are reported and count as calls")
     func middleware() async throws {
         let script = try LabScript(
             [
@@ -181,7 +181,7 @@ struct ErrorLabRunTests {
         #expect(run.differences.isEmpty)
     }
 
-    @Test("No more than a hundred requests of a run are noted")
+    @Test("Records at most a hundred requests of a run")
     func bounded() async throws {
         let refused = ScriptedTransport.Step.labError(503, .serverServiceUnavailable)
         let script = try LabScript(Array(repeating: refused, count: 150) + [.reply()], middleware: [Stubborn()])
@@ -191,7 +191,7 @@ struct ErrorLabRunTests {
     }
 }
 
-/// Repeats at once whatever is not a success.
+/// Repeats every request that does not succeed, at once.
 private struct Stubborn: ClientMiddleware {
     func intercept(
         _ request: HTTPRequest,

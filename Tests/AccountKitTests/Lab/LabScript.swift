@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 import Timekeeping
 
-/// A model of the error lab whose server answers from a script, and the clock that it waits on.
+/// A model of the error lab whose server responds from a script, and the clock that it waits on.
 struct LabScript {
     /// 2025-11-04T10:30:00Z
     static let start = Date(timeIntervalSince1970: 1_762_252_200)
@@ -34,17 +34,17 @@ struct LabScript {
         )
     }
 
-    /// A scenario of the table.
+    /// Returns a scenario of the table.
     static func scenario(_ name: String) throws -> LabScenario {
         try #require(LabScenario.all().first { $0.name == name })
     }
 
-    /// Tries a scenario of the table.
+    /// Runs a scenario of the table.
     @MainActor func run(_ name: String) async throws {
         await model.run(try Self.scenario(name))
     }
 
-    /// Moves the clock each time that somebody waits, by what is waited for.
+    /// Runs a scenario, and advances the clock by each of the expected delays.
     @MainActor func run(_ name: String, waiting waits: [Duration]) async throws {
         let scenario = try Self.scenario(name)
         async let run: Void = model.run(scenario)
@@ -61,7 +61,7 @@ struct LabScript {
 }
 
 extension ScriptedTransport.Step {
-    /// A success of the lab.
+    /// A success response of the lab.
     static func reply(attempt: Int = 1, authorized: Bool = false) -> Self {
         let body = #"{"lab":"ok","method":"GET","attempt":\#(attempt),"authorized":\#(authorized)}"#
         return .answer(status: 200, headers: id, body: body)
@@ -73,7 +73,7 @@ extension ScriptedTransport.Step {
         return .answer(status: 200, body: body)
     }
 
-    /// An error of the lab, which names its request.
+    /// An error of the lab that names its request.
     static func labError(_ status: Int, _ code: ErrorCode, retryAfter: Int? = nil) -> Self {
         var headers = id
         headers[.retryAfter] = retryAfter.map(String.init)

@@ -43,7 +43,7 @@ enum ExampleLink: Hashable, Sendable {
     )
 }
 
-/// An address of a test.
+/// Returns the URL of a text.
 func url(_ text: String) throws -> URL {
     try #require(URL(string: text))
 }

@@ -9,7 +9,7 @@ struct LinkReaderTests {
         try ExampleLink.reader.read(url(text))?.link
     }
 
-    @Test("A section opens by the custom scheme and by the web alike", arguments: ExampleLink.Section.allCases)
+    @Test("Opens a section by the custom scheme and by the web", arguments: ExampleLink.Section.allCases)
     func sections(section: ExampleLink.Section) throws {
         for text in [
             "exampleapp://\(section)", "exampleapp://\(section)/", "EXAMPLEAPP://\(section)?from=mail",
@@ -31,13 +31,13 @@ struct LinkReaderTests {
         #expect(try link(base + "?series=Berajot&page=1&video=v") == fromStart)
     }
 
-    @Test("A coupon link names distributor, title and sum")
+    @Test("A coupon link names distributor, title and amount")
     func coupon() throws {
         let coupon = ExampleLink.coupon(distributor: "Ñandú & Co", title: "10% más", sum: Decimal(1_250) / 100)
         #expect(try link("exampleapp://coupon?distributor=%C3%91and%C3%BA%20%26%20Co&title=10%25%20m%C3%A1s&sum=12.50") == coupon)
     }
 
-    @Test("A path captures what its pattern names")
+    @Test("A path captures the parts that its pattern names")
     func capture() throws {
         #expect(try link("https://app.example.com/account/a%2Fb") == .account(id: "a/b"))
         #expect(try link("exampleapp://account/7") == .account(id: "7"))
@@ -46,7 +46,7 @@ struct LinkReaderTests {
     }
 
     @Test(
-        "A reset link is read beside the app's own, by query, fragment and scheme",
+        "Reads a reset link in query, fragment and scheme form beside the app's own",
         arguments: [
             "https://app.example.com/reset-password?token=abc&email=ana%40example.com",
             "https://app.example.com/reset-password#token=abc&email=ana%40example.com",
@@ -59,7 +59,7 @@ struct LinkReaderTests {
     }
 
     @Test(
-        "A link of somebody else is refused",
+        "Refuses a link of another host or scheme",
         arguments: [
             "https://evil.example.org/lesson?series=a&page=1&video=v", "https://app.example.com.evil.org/crowns",
             "http://app.example.com/crowns", "otherapp://crowns", "https://ana@app.example.com/crowns",
@@ -73,7 +73,7 @@ struct LinkReaderTests {
     }
 
     @Test(
-        "A parameter that occurs twice is refused",
+        "Refuses a duplicate parameter",
         arguments: [
             ("exampleapp://lesson?series=a&page=1&page=2&video=v", LinkRefusal.doubledParameter("page")),
             ("https://app.example.com/lesson?series=a&page=1&video=v&p%61ge=1", .doubledParameter("page")),
@@ -89,7 +89,7 @@ struct LinkReaderTests {
     }
 
     @Test(
-        "A parameter that is missing or malformed is named",
+        "Names a missing or malformed parameter",
         arguments: [
             ("exampleapp://lesson?page=1&video=v", LinkRefusal.missingParameter("series")),
             ("exampleapp://lesson?series=&page=1&video=v", .missingParameter("series")),
@@ -116,7 +116,7 @@ struct LinkReaderTests {
     }
 
     @Test(
-        "A link of the app that leads to nothing known is none",
+        "Returns no link for an unknown destination in the app",
         arguments: [
             "exampleapp://talmud", "https://app.example.com/", "https://app.example.com", "https://app.example.com/Crowns",
             "https://app.example.com/crowns/more", "exampleapp://talmud?x=1&x=1",
@@ -126,7 +126,7 @@ struct LinkReaderTests {
         #expect(try link(text) == nil)
     }
 
-    @Test("Without a custom scheme or a reset screen, neither is read")
+    @Test("Reads neither scheme links nor reset links unless they are configured")
     func bareReader() throws {
         let reader = LinkReader<Int>(hosts: ["localhost"], routes: [LinkRoute("one") { _ in 1 }])
         #expect(try reader.read(url("http://localhost:8080/one"))?.link == 1)
@@ -135,7 +135,7 @@ struct LinkReaderTests {
         #expect(throws: LinkRefusal.foreign) { try reader.read(address) }
     }
 
-    @Test("A pattern that is registered twice, or begins with a capture, is the programmer's error")
+    @Test("A duplicate pattern or one that starts with a capture fails a precondition")
     func impossibleRoutes() async {
         await #expect(processExitsWith: .failure) {
             _ = LinkReader<Int>(hosts: [], routes: [LinkRoute("a/:b") { _ in 1 }, LinkRoute("/a/:c/") { _ in 2 }])
@@ -151,7 +151,7 @@ struct LinkReaderTests {
     }
 
     @Test(
-        "A link typed by ?type= alone is routed by its type",
+        "Routes a link by its ?type= parameter alone",
         arguments: ["https://app.example.com", "https://app.example.com/", "exampleapp://", "exampleapp:///", "exampleapp:"]
     )
     func typedByParameter(base: String) throws {
@@ -196,7 +196,7 @@ struct LinkReaderTests {
     }
 
     @MainActor
-    @Test("A typed link that needs a session is held until sign-in")
+    @Test("Holds a typed link that needs a session until sign-in")
     func typedAndHeld() throws {
         let reader = LinkReader<Int>(
             hosts: ["app.example.com"],
@@ -207,7 +207,7 @@ struct LinkReaderTests {
         #expect(router.signedIn() == 1)
     }
 
-    @Test("Parameters tell their names and never their values")
+    @Test("Descriptions show the names of parameters, never their values")
     func description() throws {
         let reader = LinkReader<LinkParameters>(hosts: ["a.example.com"], routes: [LinkRoute("x") { $0 }])
         let parameters = try #require(try reader.read(url("https://a.example.com/x?b=secret&a=hidden"))?.link)

@@ -9,21 +9,21 @@ struct LinkRouterTests {
     private static let couponText = "exampleapp://coupon?distributor=d&title=t&sum=5"
     private static let coupon = ExampleLink.coupon(distributor: "d", title: "t", sum: 5)
 
-    @Test("A link that needs no session is followed at once, signed in or out", arguments: [true, false])
+    @Test("Follows a link that needs no session at once, signed in or out", arguments: [true, false])
     func followed(isSignedIn: Bool) throws {
         let router = LinkRouter(ExampleLink.reader, isSignedIn: isSignedIn)
         #expect(try router.open(url("exampleapp://gemara")) == .follow(.section(.gemara)))
         #expect(router.signedIn() == nil)
     }
 
-    @Test("A link that needs a session is followed at once by somebody who is signed in")
+    @Test("A signed-in user follows a link that needs a session at once")
     func signedIn() throws {
         let router = LinkRouter(ExampleLink.reader, isSignedIn: true)
         #expect(try router.open(url(Self.couponText)) == .follow(Self.coupon))
         #expect(router.heldLink == nil)
     }
 
-    @Test("A link that needs a session is held until the sign-in, and given out once")
+    @Test("Holds a link that needs a session until sign-in, and returns it once")
     func held() throws {
         let router = LinkRouter(ExampleLink.reader, isSignedIn: false)
         #expect(try router.open(url(Self.couponText)) == .held)
@@ -34,7 +34,7 @@ struct LinkRouterTests {
         #expect(router.signedIn() == nil)
     }
 
-    @Test("Of several held links the latest is given out")
+    @Test("Returns the latest of several held links")
     func latest() throws {
         let router = LinkRouter(ExampleLink.reader, isSignedIn: false)
         _ = try router.open(url(Self.couponText))
@@ -42,7 +42,7 @@ struct LinkRouterTests {
         #expect(router.signedIn() == .account(id: "7"))
     }
 
-    @Test("A reset in between leaves the held link where it is: it follows the sign-in with the new password")
+    @Test("A reset keeps the held link, which follows the sign-in with the new password")
     func resetInBetween() throws {
         let router = LinkRouter(ExampleLink.reader, isSignedIn: false)
         _ = try router.open(url(Self.couponText))
@@ -52,7 +52,7 @@ struct LinkRouterTests {
     }
 
     @Test(
-        "What is refused or unknown leaves the held link where it is",
+        "A refused or unknown link keeps the held one",
         arguments: [
             "https://evil.example.org/coupon", "exampleapp://coupon?distributor=d&distributor=e&title=t&sum=5",
             "exampleapp://talmud",
@@ -66,7 +66,7 @@ struct LinkRouterTests {
         #expect(router.signedIn() == Self.coupon)
     }
 
-    @Test("After the session's end links are held again, and one that was given up is not")
+    @Test("After a sign-out links are held again, and a dropped link is not returned")
     func signedOut() throws {
         let router = LinkRouter(ExampleLink.reader, isSignedIn: true)
         router.signedOut()

@@ -10,7 +10,7 @@ struct AlertQueueTests {
         ScreenAlert(id: id, presentation: ErrorPresentation(title: "Error", message: "The same text", primary: .retry))
     }
 
-    @Test("A second failure with the same text is another alert")
+    @Test("A second failure with the same text is a different alert")
     func identity() async throws {
         let model = try ScreenScript([.unreachable, .unreachable]).signIn()
         await model.submit()
@@ -20,7 +20,7 @@ struct AlertQueueTests {
         #expect(first.presentation == second.presentation && first.id != second.id)
     }
 
-    @Test("A late dismissal of an alert does not remove the alert of an immediate second failure")
+    @Test("A late dismissal does not remove the alert of an immediate second failure")
     func lateDismissal() async throws {
         let script = try ScreenScript([.unreachable, .unreachable])
         let model = script.signIn()
@@ -94,7 +94,7 @@ struct AlertQueueTests {
         #expect(queue.isPresented && queue.content == alert(2))
     }
 
-    @Test("A failure that replaces a visible alert closes it first")
+    @Test("A failure that replaces a visible alert closes that alert first")
     func replacement() {
         var queue = AlertQueue()
         queue.follow(alert(1))

@@ -8,7 +8,7 @@ import ResilientHTTP
 import Synchronization
 import Testing
 
-/// “Check again” after a request whose response was lost: the caller finds out what happened, and nothing is sent again.
+/// “Check again” after a request with a lost response: the caller checks what happened, and the request is not sent again.
 @MainActor
 @Suite struct CheckAgainTests {
     /// Counts the calls of a closure.
@@ -16,7 +16,7 @@ import Testing
         var count = 0
     }
 
-    /// Lets validations of links through; of all other requests the response is lost.
+    /// Forwards validations of links, and loses the responses of all other requests.
     private final class LostResponses: ClientMiddleware {
         private let requests = Mutex(0)
         var count: Int { requests.withLock(\.self) }

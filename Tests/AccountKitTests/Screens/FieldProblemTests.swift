@@ -7,7 +7,7 @@ import Testing
 @MainActor
 @Suite("The server's messages about fields")
 struct FieldProblemTests {
-    /// How servers name a field and its message.
+    /// Refusals of a field in the forms of several servers.
     nonisolated private static let emailRefusals = [
         // Django REST framework
         ScriptedTransport.Step.english(400, #"{"email":["Enter another address."]}"#),
@@ -53,7 +53,7 @@ struct FieldProblemTests {
         #expect(model.problem(at: .email) == nil && model.isCoolingDown, "another request removes it")
     }
 
-    @Test("Messages about both fields stay until each one is edited, and the first field gets the focus")
+    @Test("Field messages stay until their field is edited; the first field gets the focus")
     func bothFields() async throws {
         let body = #"{"password":["Too short."],"email":["Not known."]}"#
         let model = try ScreenScript([.english(400, body)]).signIn()
@@ -65,7 +65,7 @@ struct FieldProblemTests {
         #expect(model.problem(at: .email) != nil && model.problem(at: .password) == nil)
     }
 
-    @Test("A message in another language than the screen's is replaced by the text for the field and its problem")
+    @Test("Replaces a message in another language by the text for its field and problem")
     func otherLanguage() async throws {
         let body = #"{"email":["Enter a valid email address."],"password":["This field may not be blank."]}"#
         let model = try ScreenScript([.answer(status: 400, body: body)]).signIn(.spanish)
@@ -74,7 +74,7 @@ struct FieldProblemTests {
         #expect(model.problem(at: .password) == "Este campo es obligatorio.")
     }
 
-    @Test("A message about a field that the screen does not have is shown as an alert")
+    @Test("Shows a message about a field that the screen does not have as an alert")
     func otherField() async throws {
         let body = #"{"email":["Not known."],"captcha":["Missing."]}"#
         let model = try ScreenScript([.english(400, body)]).signIn()
@@ -82,7 +82,7 @@ struct FieldProblemTests {
         #expect(model.alert != nil && model.problem(at: .email) != nil)
     }
 
-    @Test("A field that is refused by code alone gets the text of the code")
+    @Test("A field refused only by a code gets the text of the code")
     func codeAlone() async throws {
         let body = """
             {"error":{"code":"VALIDATION_INVALID_EMAIL","message":"m","details":{"validation_errors":[
@@ -94,7 +94,7 @@ struct FieldProblemTests {
     }
 
     @Test(
-        "The reset screen shows the server's message at the password, however the server names it",
+        "Shows the server's message at the password, whatever the server calls the field",
         arguments: ["new_password", "newPassword", "password", "new_password1"]
     )
     func reset(field: String) async throws {

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite("Forgot-password screen")
 struct ForgotPasswordModelTests {
-    @Test("A missing address is told, with a title", arguments: ["", "   ", "\n"])
+    @Test("Reports a missing address with a title", arguments: ["", "   ", "\n"])
     func missingAddress(email: String) async throws {
         let script = try ScreenScript()
         let model = script.forgot(email: email)
@@ -22,7 +22,7 @@ struct ForgotPasswordModelTests {
         #expect(script.transport.sent.isEmpty)
     }
 
-    @Test("A malformed address is told, with a title", arguments: ["ana", "ana@example", "a@b@c.de"])
+    @Test("Reports a malformed address with a title", arguments: ["ana", "ana@example", "a@b@c.de"])
     func malformedAddress(email: String) async throws {
         let script = try ScreenScript()
         let model = script.forgot(.spanish, email: email)
@@ -37,7 +37,7 @@ struct ForgotPasswordModelTests {
         #expect(model.isRequestEnabled)
     }
 
-    @Test("An accepted request says the same whatever the server says, and asks in the person's language")
+    @Test("Shows the same text after any accepted request, sent in the user's language")
     func success() async throws {
         let script = try ScreenScript([.accepted])
         let model = script.forgot(.spanish)
@@ -48,7 +48,7 @@ struct ForgotPasswordModelTests {
     }
 
     @Test(
-        "The server's limit comes out in the reset's own words, with the time of the next try",
+        "Shows the server's limit in the reset's own text, with the time of the next try",
         arguments: [
             (3_600, "1 hour"), (3_598, "1 hour"), (5_400, "2 hours"), (300, "5 minutes"), (60, "1 minute"), (1, "1 second"),
         ]
@@ -66,7 +66,7 @@ struct ForgotPasswordModelTests {
         #expect(model.state == .failed(expected))
     }
 
-    @Test("A limit without a delay says “later”, and can only be dismissed")
+    @Test("A limit without a delay shows “later” and can only be dismissed")
     func limitedForUnknownTime() async throws {
         let script = try ScreenScript([.limited(retryAfter: nil)])
         let model = script.forgot()
@@ -77,7 +77,7 @@ struct ForgotPasswordModelTests {
         )
     }
 
-    @Test("A try before the limit's time says what is left and asks nobody; after it the request is made")
+    @Test("Before the limit ends, shows the remaining time without a request")
     func retryAt() async throws {
         let script = try ScreenScript([.limited(retryAfter: 3_600), .accepted])
         let model = script.forgot()
@@ -96,7 +96,7 @@ struct ForgotPasswordModelTests {
     }
 
     @Test(
-        "Network and server failures offer a retry and cost no rest",
+        "Network and server failures offer a retry and start no cooldown",
         arguments: [
             (ScriptedTransport.Step.unreachable, "Check your internet connection"),
             (.broken, "Something went wrong. Please try again."),
@@ -116,7 +116,7 @@ struct ForgotPasswordModelTests {
     }
 
     @Test(
-        "What the model can't do is handed to the app",
+        "Passes actions that the model can't run to the app",
         arguments: [
             ErrorPresentation.Action.signIn, .contactSupport, .openSettings, .updateApp,
         ]
@@ -129,7 +129,7 @@ struct ForgotPasswordModelTests {
     }
 
     @Test(
-        "A rejected reset request without a code never says “session expired”",
+        "A rejected reset request without a code never shows “session expired”",
         arguments: [
             ScriptedTransport.Step.answer(status: 401), .answer(status: 403), .answer(status: 400), .answer(status: 404),
             .answer(status: 401, body: #"{"detail":"Authentication credentials were not provided."}"#),
@@ -150,7 +150,7 @@ struct ForgotPasswordModelTests {
         #expect(model.isCoolingDown)
     }
 
-    @Test("An alert goes when it is dismissed", arguments: [ErrorPresentation.Action.dismiss, .fixFields])
+    @Test("A dismissal removes the alert", arguments: [ErrorPresentation.Action.dismiss, .fixFields])
     func dismissal(action: ErrorPresentation.Action) async throws {
         let model = try ScreenScript().forgot(email: "")
         await model.request()

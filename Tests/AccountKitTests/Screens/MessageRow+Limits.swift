@@ -90,7 +90,7 @@ extension MessageRow {
         }
     }
 
-    /// A sign-in that the client holds back.
+    /// A sign-in that the client delays or refuses itself.
     private static func throttled(_ wait: Duration?) -> @MainActor @Sendable (Language) async throws -> [String?] {
         { language in
             var error = APIError(kind: .throttled, code: .throttled, recovery: .wait, attempts: 0)

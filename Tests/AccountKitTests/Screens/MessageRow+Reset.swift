@@ -118,7 +118,7 @@ extension MessageRow {
             }
         }
 
-    /// A form that is not sent: its alert's title and text.
+    /// A form that is not sent: the title and text of its alert.
     private static func problem(
         password: String,
         confirmation: String? = nil

@@ -3,7 +3,7 @@ import ErrorContract
 import HoldfastTesting
 import Testing
 
-/// One row of the texts that must come out exactly, and how an app comes to show it.
+/// One row of the texts that must be shown exactly, with the steps that make an app show it.
 struct MessageRow: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let spanish: [String]
@@ -25,7 +25,7 @@ struct MessageRow: Sendable, CustomTestStringConvertible {
 }
 
 extension MessageRow {
-    /// A sign-in that is answered by one step: its alert's title and text.
+    /// A sign-in with one scripted response: the title and text of its alert.
     static func signIn(_ step: ScriptedTransport.Step) -> @MainActor @Sendable (Language) async throws -> [String?] {
         { language in
             let model = try ScreenScript([step]).signIn(language)
@@ -34,7 +34,7 @@ extension MessageRow {
         }
     }
 
-    /// A request for a link that is answered by one step: its alert's title and text.
+    /// A request for a link with one scripted response: the title and text of its alert.
     static func forgot(_ step: ScriptedTransport.Step) -> @MainActor @Sendable (Language) async throws -> [String?] {
         { language in
             let model = try ScreenScript([step]).forgot(language)
@@ -43,7 +43,7 @@ extension MessageRow {
         }
     }
 
-    /// An error, as every part of an app shows it: title, text and the labels of its buttons.
+    /// An error as every part of an app shows it: title, text and the labels of its buttons.
     static func presentation(of error: APIError, in language: Language) -> [String?] {
         let shown = error.presentation(in: language, now: ScreenScript.start)
         return [shown.title, shown.message, shown.primaryLabel(in: language), shown.secondaryLabel(in: language)]
@@ -51,15 +51,15 @@ extension MessageRow {
 }
 
 @MainActor
-@Suite("Texts that must come out exactly")
+@Suite("Exact texts of the screens")
 struct MessageTableTests {
-    @Test("Every row comes out of the screens exactly", arguments: MessageRow.all, [Language.spanish, .english])
+    @Test("The screens show every row exactly", arguments: MessageRow.all, [Language.spanish, .english])
     func comesOutExactly(row: MessageRow, language: Language) async throws {
         let shown = try await row.shown(language)
         #expect(shown == row.expected(in: language))
     }
 
-    @Test("Both languages fill every row")
+    @Test("Every row has a text in both languages")
     func filled() {
         for row in MessageRow.all {
             #expect(row.spanish.count == row.english.count, "\(row.testDescription)")

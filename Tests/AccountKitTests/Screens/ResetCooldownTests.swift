@@ -10,7 +10,7 @@ struct ResetCooldownTests {
         message: "If an account exists for this email, you will receive a link to reset your password."
     )
 
-    @Test("The button works until a request is accepted, then rests for 60 seconds")
+    @Test("The button works until a request is accepted, then is disabled for 60 seconds")
     func start() async throws {
         let script = try ScreenScript([.accepted])
         let model = script.forgot()
@@ -23,7 +23,7 @@ struct ResetCooldownTests {
         #expect(model.cooldownText == "Please wait 60 seconds before requesting again")
     }
 
-    @Test("The countdown says every second once, and ends by itself")
+    @Test("The countdown shows each second once, and ends")
     func countdown() async throws {
         let script = try ScreenScript([.accepted])
         let model = script.forgot()
@@ -41,14 +41,14 @@ struct ResetCooldownTests {
         #expect(script.clock.sleeperCount == 0)
     }
 
-    @Test("A countdown without a rest returns at once")
+    @Test("A countdown without a cooldown returns at once")
     func nothingToCount() async throws {
         let script = try ScreenScript()
         await script.forgot().runCountdown()
         #expect(script.clock.sleeperCount == 0)
     }
 
-    @Test("A countdown that starts late or is woken late says what is really left")
+    @Test("A countdown that starts or wakes late shows the actual remaining time")
     func lateCountdown() async throws {
         let script = try ScreenScript([.accepted])
         let model = script.forgot()
@@ -65,7 +65,7 @@ struct ResetCooldownTests {
         #expect(model.secondsLeft == 0)
     }
 
-    @Test("A cancelled countdown ends and can be taken up again; the time goes on meanwhile")
+    @Test("A canceled countdown can be resumed, and the time passes meanwhile")
     func cancelledCountdown() async throws {
         let script = try ScreenScript([.accepted])
         let model = script.forgot()
@@ -85,7 +85,7 @@ struct ResetCooldownTests {
     }
 
     @Test(
-        "Pressed while it rests, the button tells how long, and nothing is sent",
+        "A press during the cooldown shows the remaining time and sends nothing",
         arguments: [
             (0, "60 seconds"), (1, "59 seconds"), (45, "15 seconds"), (59, "1 second"),
         ]
@@ -107,7 +107,7 @@ struct ResetCooldownTests {
         #expect(model.state == Self.requested)
     }
 
-    @Test("After the rest the button works, also if no countdown ran")
+    @Test("After the cooldown the button works, also if no countdown ran")
     func afterwards() async throws {
         let script = try ScreenScript([.accepted, .accepted])
         let model = script.forgot()
@@ -120,7 +120,7 @@ struct ResetCooldownTests {
     }
 
     @Test(
-        "A request that is refused or lost starts no rest",
+        "A refused or lost request starts no cooldown",
         arguments: [
             ScriptedTransport.Step.limited(retryAfter: 3_600), .limited(retryAfter: nil), .broken, .unreachable,
         ]
@@ -133,7 +133,7 @@ struct ResetCooldownTests {
         #expect(model.isRequestEnabled)
     }
 
-    @Test("The rest is independent of the server's limit: it ends while the limit lasts")
+    @Test("The cooldown is independent of the server's limit and ends while it lasts")
     func independentOfTheLimit() async throws {
         let script = try ScreenScript([.accepted, .limited(retryAfter: 3_600)])
         let model = script.forgot()

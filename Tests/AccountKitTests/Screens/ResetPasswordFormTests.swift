@@ -4,10 +4,10 @@ import ErrorContract
 import Testing
 
 @MainActor
-@Suite("Reset screen: what stands beside the fields")
+@Suite("Reset screen: the form")
 struct ResetPasswordFormTests {
     @Test(
-        "The meter says how strong the password is as soon as there is one",
+        "The meter shows the strength of the password as soon as it has text",
         arguments: [
             ("", nil, nil),
             ("a", "Weak password", "Contraseña débil"),
@@ -23,7 +23,7 @@ struct ResetPasswordFormTests {
     }
 
     @Test(
-        "Whether the fields are the same is told once the second one has text",
+        "Reports whether the fields match once the second one has text",
         arguments: [
             ("", "", nil, nil),
             ("second", "", nil, nil),
@@ -38,7 +38,7 @@ struct ResetPasswordFormTests {
         #expect(model.matchProblem == problem)
     }
 
-    @Test("Passwords are hidden until the person wants to see them")
+    @Test("Passwords are hidden until the user reveals them")
     func showAndHide() throws {
         let script = try ScreenScript()
         let reset = try script.reset()
@@ -49,7 +49,7 @@ struct ResetPasswordFormTests {
         #expect(reset.isPasswordShown)
     }
 
-    @Test("Rules that no password could keep are refused")
+    @Test("Rules that no password can satisfy fail a precondition")
     func impossibleRules() async {
         await #expect(processExitsWith: .failure) { _ = PasswordRules(minimumLength: 20, maximumLength: 10) }
         await #expect(processExitsWith: .failure) { _ = PasswordRules(minimumLength: 0) }

@@ -20,7 +20,7 @@ struct ResetPasswordOpeningTests {
         primary: .dismiss
     )
 
-    @Test("What is no reset link is told at once, and nobody is asked")
+    @Test("Reports a link that is not a reset link at once, without a request")
     func badLink() async throws {
         let script = try ScreenScript()
         let model = ResetPasswordModel(link: nil, client: script.client, language: .english)
@@ -35,7 +35,7 @@ struct ResetPasswordOpeningTests {
     }
 
     @Test(
-        "The form opens after the check, and greets by name",
+        "Opens the form after the validation and greets the user by name",
         arguments: [
             (Language.english, "Ana", "Hello Ana, enter your new password"),
             (.spanish, " Ana ", "Hola Ana, ingresa tu nueva contraseña"),
@@ -54,7 +54,7 @@ struct ResetPasswordOpeningTests {
         #expect(model.greeting == greeting)
     }
 
-    @Test("While the server is asked, the screen says so and asks once")
+    @Test("Shows progress during the validation, and validates once")
     func checking() async throws {
         let script = try ScreenScript([.linkIsGood], isHeld: true)
         let model = try script.reset()
@@ -73,7 +73,7 @@ struct ResetPasswordOpeningTests {
     }
 
     @Test(
-        "A dead link offers a new one, and nothing else works",
+        "An expired or used link offers a new one, and nothing else works",
         arguments: [
             ScriptedTransport.Step.refusal(400, .authResetTokenInvalid, message: "Invalid or expired token"),
             .refusal(401, .authTokenInvalid),
@@ -96,7 +96,7 @@ struct ResetPasswordOpeningTests {
         #expect(model.state == .linkExpired(Self.expired))
     }
 
-    @Test("A new link is asked for with the address that the old one named", arguments: ["", "ana@example.com"])
+    @Test("Requests a new link for the address in the old one", arguments: ["", "ana@example.com"])
     func newLink(email: String) async throws {
         let script = try ScreenScript()
         let link = ResetLink(token: try ResetToken("a-token"), email: try? EmailAddress(email))
@@ -106,7 +106,7 @@ struct ResetPasswordOpeningTests {
         #expect(forgot.language == .spanish)
     }
 
-    @Test("A token that the server can't even read is an invalid link")
+    @Test("A token that the server can't parse is an invalid link")
     func unreadableToken() async throws {
         let script = try ScreenScript([.refusal(400, .validationFieldTooLong)])
         let model = try script.reset()
@@ -115,7 +115,7 @@ struct ResetPasswordOpeningTests {
     }
 
     @Test(
-        "A check that fails for another reason is told, and can be made again",
+        "Reports a validation that fails for another reason, and can repeat it",
         arguments: [
             (ScriptedTransport.Step.unreachable, "Check your internet connection"),
             (.broken, "Something went wrong. Please try again."),
@@ -137,7 +137,7 @@ struct ResetPasswordOpeningTests {
         #expect(model.state == .editing)
     }
 
-    @Test("A limited check waits as long as it is told")
+    @Test("A limited validation waits for the server's delay")
     func limitedCheck() async throws {
         let script = try ScreenScript([.limited(retryAfter: 30), .linkIsGood])
         let model = try script.reset()

@@ -9,7 +9,7 @@ import Testing
 @Suite("Reset screen: setting the password")
 struct ResetPasswordSubmitTests {
     @Test(
-        "What keeps the form from being sent is told, and nothing is sent",
+        "Reports what is wrong with the form and sends nothing",
         arguments: [
             ("", "", "Error", "Please fill in all fields"),
             ("second password", "", "Error", "Please fill in all fields"),
@@ -31,7 +31,7 @@ struct ResetPasswordSubmitTests {
     }
 
     @Test(
-        "The app's own rules are asked before the server",
+        "Checks the app's own rules before the server's",
         arguments: [
             (PasswordRules(minimumLength: 12), "only eleven", "The password must have at least 12 characters"),
             (PasswordRules(maximumLength: 10), "second password", "The password must have at most 10 characters"),
@@ -48,13 +48,13 @@ struct ResetPasswordSubmitTests {
         )
     }
 
-    @Test("Letters and digits together keep the rule that asks for both")
+    @Test("A password of letters and digits satisfies the rule that requires both")
     func lettersAndDigits() {
         #expect(PasswordRules(requiresLettersAndDigits: true).objection(to: "letters and 1") == nil)
         #expect(PasswordRules().objection(to: "letters only") == nil)
     }
 
-    @Test("A new password leads to the sign-in screen with the address filled in, and is not kept")
+    @Test("A new password opens sign-in with the address filled in, and is not stored")
     func success() async throws {
         let script = try ScreenScript([.linkIsGood, .accepted])
         let model = try await script.openedReset(.spanish)
@@ -73,7 +73,7 @@ struct ResetPasswordSubmitTests {
         #expect(script.transport.sent.count == 2)
     }
 
-    @Test("The server's reason against a password stands at the field; the link may still be used")
+    @Test("Shows the server's reason against a password at the field; the link stays valid")
     func serverFindsItWeak() async throws {
         let reason = "The password is too common"
         let script = try ScreenScript([.linkIsGood, .refusal(400, .authWeakPassword, message: reason), .accepted])
@@ -91,7 +91,7 @@ struct ResetPasswordSubmitTests {
         #expect(model.successText != nil)
     }
 
-    @Test("A weak password without the server's reason is told in the catalogue's words")
+    @Test("Shows the catalog's text for a weak password without a reason of the server")
     func weakWithoutReason() async throws {
         let script = try ScreenScript([.linkIsGood, .refusal(400, .authWeakPassword)])
         let model = try await script.openedReset()
@@ -99,7 +99,7 @@ struct ResetPasswordSubmitTests {
         #expect(model.passwordProblem == "The password is too weak. Please choose a stronger one.")
     }
 
-    @Test("What the server says about the field stands at the field")
+    @Test("Shows the server's message about the field at the field")
     func fieldViolation() async throws {
         let body = """
             {"error":{"code":"VALIDATION_FIELD_TOO_LONG","message":"x","details":{"validation_errors":[
@@ -111,7 +111,7 @@ struct ResetPasswordSubmitTests {
         #expect(model.passwordProblem == "This text is too long.")
     }
 
-    @Test("A link that died meanwhile is told like one that was dead before")
+    @Test("Reports a link that expires meanwhile like one that was expired before")
     func linkDiedMeanwhile() async throws {
         let script = try ScreenScript([.linkIsGood, .refusal(400, .authResetTokenInvalid)])
         let model = try await script.openedReset()
@@ -123,7 +123,7 @@ struct ResetPasswordSubmitTests {
     }
 
     @Test(
-        "A busy server, a broken one and a lost connection are told with a retry, which sets the password",
+        "Busy server, server error and lost connection offer a retry, which succeeds",
         arguments: [
             (ScriptedTransport.Step.unreachable, "Check your internet connection"),
             (.broken, "Something went wrong. Please try again."),
@@ -141,7 +141,7 @@ struct ResetPasswordSubmitTests {
     }
 
     @Test(
-        "A limit and a busy server name the time of the next try",
+        "A limit and a busy server show the time of the next try",
         arguments: [
             (ScriptedTransport.Step.limited(retryAfter: 90), "Too many requests. Please try again in 2 minutes."),
             (.refusal(503, .serverServiceUnavailable, retryAfter: 90), "Something went wrong. Please try again."),
@@ -163,7 +163,7 @@ struct ResetPasswordSubmitTests {
     }
 
     @Test(
-        "What the model can't do is handed to the app",
+        "Passes actions that the model can't run to the app",
         arguments: [
             ErrorPresentation.Action.signIn, .contactSupport, .openSettings, .updateApp, .requestNewLink,
         ]

@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Announcements of the screens", .timeLimit(.minutes(1)))
 struct ScreenAnnouncementTests {
-    /// Collects the announcements of a model, as a view does with `.onChange(of: model.announcement)`.
+    /// Collects the announcements of a model, like a view with `.onChange(of: model.announcement)`.
     @MainActor private final class Listener {
         private(set) var texts: [String] = []
         private let model: any ScreenModel
@@ -35,7 +35,7 @@ struct ScreenAnnouncementTests {
         await submit
     }
 
-    @Test("A sent link is announced with the text of the screen, each time anew")
+    @Test("Announces a sent link with the text of the screen, each time anew")
     func sent() async throws {
         let script = try ScreenScript([.accepted, .accepted], isHeld: true)
         let model = script.forgot()
@@ -54,7 +54,7 @@ struct ScreenAnnouncementTests {
         #expect(model.announcement?.text == announcement.text && model.announcement != announcement)
     }
 
-    @Test("The validation of a link, the form, the progress and the success of a reset are announced")
+    @Test("Announces the validation of a link, the form, the progress and the success")
     func reset() async throws {
         let script = try ScreenScript([.linkIsGood, .accepted], isHeld: true)
         let model = try script.reset()
@@ -94,7 +94,7 @@ struct ScreenAnnouncementTests {
         #expect(listener.texts.count == 2, "it matched in between")
     }
 
-    @Test("A link that can't be used and a refused password are announced")
+    @Test("Announces an unusable link and a refused password")
     func refusals() async throws {
         let expired = try ScreenScript([.refusal(400, .authResetTokenInvalid)]).reset()
         await expired.open()
@@ -104,7 +104,7 @@ struct ScreenAnnouncementTests {
         #expect(refused.announcement?.text == refused.passwordProblem)
     }
 
-    @Test("A run of the lab and its success are announced")
+    @Test("Announces a run of the lab and its success")
     func lab() async throws {
         let script = try LabScript([.reply()])
         try await script.run("flat-success")

@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Screens: double presses and cancellation", .timeLimit(.minutes(1)))
 struct ScreenConcurrencyTests {
-    @Test("A second press while signing in is ignored, and so is an alert's action")
+    @Test("Ignores a second press and an alert's action while signing in")
     func doubleSignIn() async throws {
         let script = try ScreenScript([.session], isHeld: true)
         let model = script.signIn()
@@ -24,7 +24,7 @@ struct ScreenConcurrencyTests {
         #expect(script.transport.sent.count == 1)
     }
 
-    @Test("A second press while requesting a link is ignored")
+    @Test("Ignores a second press while requesting a link")
     func doubleRequest() async throws {
         let script = try ScreenScript([.accepted], isHeld: true)
         let model = script.forgot()
@@ -42,7 +42,7 @@ struct ScreenConcurrencyTests {
         #expect(model.secondsLeft == 60)
     }
 
-    @Test("A second press while the password is being set is ignored")
+    @Test("Ignores a second press while setting the password")
     func doubleConfirm() async throws {
         let script = try ScreenScript([.linkIsGood, .accepted], isHeld: true)
         let model = try script.reset()
@@ -61,7 +61,7 @@ struct ScreenConcurrencyTests {
         #expect(script.transport.sent.count == 2)
     }
 
-    @Test("A cancelled sign-in can be tried again")
+    @Test("A canceled sign-in can be repeated")
     func cancelledSignIn() async throws {
         let script = try ScreenScript([.session], isHeld: true)
         let model = script.signIn()
@@ -73,7 +73,7 @@ struct ScreenConcurrencyTests {
         #expect(model.alert == nil)
     }
 
-    @Test("A cancelled request for a link starts no rest and can be made again")
+    @Test("A canceled request for a link starts no cooldown and can be repeated")
     func cancelledRequest() async throws {
         let script = try ScreenScript([.accepted], isHeld: true)
         let model = script.forgot()
@@ -84,7 +84,7 @@ struct ScreenConcurrencyTests {
         #expect(model.isCoolingDown)
     }
 
-    @Test("A cancelled check and a cancelled confirmation can be made again")
+    @Test("A canceled validation and a canceled confirm can be repeated")
     func cancelledReset() async throws {
         let script = try ScreenScript([.linkIsGood, .accepted], isHeld: true)
         let model = try script.reset()
@@ -98,7 +98,7 @@ struct ScreenConcurrencyTests {
         #expect(model.successText != nil)
     }
 
-    /// Starts a call and cancels it while its request is held.
+    /// Starts a call and cancels it while its request is delayed.
     private func cancel(_ script: ScreenScript, _ call: @escaping @MainActor () async -> Void) async {
         let task = Task { await call() }
         await script.clock.waitForSleepers()
@@ -106,7 +106,7 @@ struct ScreenConcurrencyTests {
         await task.value
     }
 
-    /// Runs a call to its end, letting its request out.
+    /// Runs a call to its end, and releases its request.
     private func finish(_ script: ScreenScript, _ call: @escaping @MainActor () async -> Void) async {
         let task = Task { await call() }
         await script.clock.waitForSleepers()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Focus and Return on the screens")
 struct ScreenFocusTests {
     @Test(
-        "After an error on the sign-in screen the focus goes to the faulty field",
+        "An error on the sign-in screen moves the focus to the faulty field",
         arguments: [
             ("", "secret", AccountField.email), ("", "", .email), ("ana@example.com", "", .password), ("ana@", "secret", .email),
             ("ana@example.com", "wrong", .password), ("ana@example.com", String(repeating: "a", count: 5_000), .password),
@@ -25,7 +25,7 @@ struct ScreenFocusTests {
         #expect(model.focusRequest != request, "the same field again is another request")
     }
 
-    @Test("An error that no field causes leaves the focus alone")
+    @Test("An error without a field leaves the focus unchanged")
     func otherErrors() async throws {
         let signIn = try ScreenScript([.broken]).signIn()
         await signIn.submit()
@@ -35,7 +35,7 @@ struct ScreenFocusTests {
         #expect(forgot.alert != nil && forgot.focusRequest == nil)
     }
 
-    @Test("After an error on the forgot-password screen the focus goes to the address", arguments: ["", "ana@"])
+    @Test("An error on the forgot-password screen moves the focus to the address", arguments: ["", "ana@"])
     func forgotPassword(email: String) async throws {
         let model = try ScreenScript().forgot(email: email)
         await model.request()
@@ -46,7 +46,7 @@ struct ScreenFocusTests {
     }
 
     @Test(
-        "After an error on the reset screen the focus goes to the faulty field",
+        "An error on the reset screen moves the focus to the faulty field",
         arguments: [
             ("", "", AccountField.password), ("second password", "", .confirmation), ("", "second password", .password),
             ("short", "other", .password), ("second password", "second passwort", .confirmation),
@@ -94,7 +94,7 @@ struct ScreenFocusTests {
         #expect(model.alert?.message == "Please wait 60 seconds before requesting again")
     }
 
-    @Test("The countdown is the title of the button")
+    @Test("The button's title shows the countdown")
     func countdown() async throws {
         let script = try ScreenScript([.accepted], isHeld: true)
         let model = script.forgot(.spanish)

@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 import Timekeeping
 
-/// An account server that answers from a script, and the clocks that a screen lives by.
+/// An account server that responds from a script, and the clocks of a screen.
 struct ScreenScript {
     /// 2025-11-04T10:30:00Z
     static let start = Date(timeIntervalSince1970: 1_762_252_200)
@@ -20,9 +20,9 @@ struct ScreenScript {
 
     /// Creates a script.
     /// - Parameters:
-    ///   - steps: The answers, in order.
-    ///   - isHeld: Whether each answer comes one second on ``clock`` after its request.
-    ///   - refusal: What the client itself refuses each request with.
+    ///   - steps: The responses, in order.
+    ///   - isHeld: Whether each response is delayed by one second on ``clock``.
+    ///   - refusal: The error with which the client itself refuses each request.
     init(_ steps: [ScriptedTransport.Step] = [], isHeld: Bool = false, refusal: APIError? = nil) throws {
         transport = ScriptedTransport(steps)
         var middleware: [any ClientMiddleware] = []
@@ -32,7 +32,7 @@ struct ScreenScript {
         client = AccountClient(api: APIClient(baseURL: url, transport: transport, middleware: middleware), store: store)
     }
 
-    /// The local time, which moves with ``clock``.
+    /// The local time, which advances with ``clock``.
     var wallClock: @Sendable () -> Date {
         { [clock] in Self.start.addingTimeInterval(Double(clock.now.offset.wholeSecondsRoundedUp)) }
     }
@@ -64,7 +64,7 @@ struct ScreenScript {
         return model
     }
 
-    /// A reset screen whose link has been found good, which takes the first step.
+    /// Returns a reset screen with a valid link, which uses the first step.
     @MainActor func openedReset(
         _ language: Language = .english,
         password: String = "second password",
@@ -78,7 +78,7 @@ struct ScreenScript {
     }
 }
 
-/// Holds every request for a second.
+/// Delays every request by a second.
 private struct DelayedResponses: ClientMiddleware {
     let clock: ManualClock
 
@@ -93,7 +93,7 @@ private struct DelayedResponses: ClientMiddleware {
     }
 }
 
-/// Lets no request out.
+/// Refuses every request.
 private struct RefusedRequests: ClientMiddleware {
     let error: APIError
 

@@ -14,7 +14,7 @@ struct ScreenSubmissionTests {
             .map { $0.request.headerFields[.idempotencyKey] ?? "none" }
     }
 
-    @Test("A reset that is confirmed again sends the same key, and another key for another password")
+    @Test("A repeated confirm sends the same key, another password another key")
     func reset() async throws {
         let script = try ScreenScript([.linkIsGood, .lost, .broken, .refusal(400, .authWeakPassword), .accepted])
         let model = try await script.openedReset()
@@ -29,7 +29,7 @@ struct ScreenSubmissionTests {
         #expect(keys.count == 4 && Set(keys[..<3]).count == 1 && keys[3] != keys[0] && !keys.contains("none"))
     }
 
-    @Test("A reset request sends the same key until it succeeds, and another key after that or for another address")
+    @Test("A reset request repeats its key until it succeeds or the address changes")
     func forgot() async throws {
         let script = try ScreenScript([.lost, .accepted, .lost, .accepted])
         let model = script.forgot()
@@ -44,7 +44,7 @@ struct ScreenSubmissionTests {
         #expect(keys.count == 4 && keys[0] == keys[1] && Set(keys).count == 3 && !keys.contains("none"))
     }
 
-    @Test("A sign-in that is tried again sends the same key, and another key for another password")
+    @Test("A repeated sign-in sends the same key, another password another key")
     func signIn() async throws {
         let script = try ScreenScript([.lost, .refusal(401, .authInvalidCredentials), .session])
         let model = script.signIn()
@@ -67,7 +67,7 @@ struct LostConfirmationTests {
         body: #"{"success":false,"error":"Token inválido o expirado"}"#
     )
 
-    @Test("A lost response to a successful confirm is success, not “link expired”")
+    @Test("A lost response to a successful confirm is a success, not “link expired”")
     func success() async throws {
         let script = try ScreenScript([.linkIsGood, .lost, .accepted])
         let model = try await script.openedReset()
@@ -78,7 +78,7 @@ struct LostConfirmationTests {
     }
 
     @Test(
-        "A confirm refused after a lost response says “Try signing in with your new password”",
+        "A confirm refused after a lost response suggests the new password for sign-in",
         arguments: [
             (Language.english, "Reset Password", "Try signing in with your new password", "Sign In", "Request New"),
             (
@@ -116,7 +116,7 @@ struct LostConfirmationTests {
         #expect(script.transport.sent.count == sent)
     }
 
-    @Test("A refusal without a code is checked with the server before it counts as a used link")
+    @Test("Checks a refusal without a code with the server before reporting a used link")
     func withoutCode() async throws {
         let used = try ScreenScript([.linkIsGood, .lost, Self.uncoded, Self.uncoded])
         let model = try await used.openedReset()
@@ -134,7 +134,7 @@ struct LostConfirmationTests {
         }
     }
 
-    @Test("A lost response counts for the link, also if another password is typed after it")
+    @Test("A lost response counts for the link, also if another password is entered later")
     func otherPassword() async throws {
         let script = try ScreenScript([.linkIsGood, .lost, .refusal(400, .authResetTokenInvalid)])
         let model = try await script.openedReset()
@@ -145,7 +145,7 @@ struct LostConfirmationTests {
         #expect(model.deadLink?.primary == .signIn)
     }
 
-    @Test("Without a lost response a refused link is expired", arguments: [nil, 503])
+    @Test("Without a lost response, a refused link is an expired link", arguments: [nil, 503])
     func nothingLost(status: Int?) async throws {
         let first = status.map { [ScriptedTransport.Step.answer(status: $0)] } ?? []
         let script = try ScreenScript([.linkIsGood] + first + [.refusal(400, .authResetTokenInvalid)])

@@ -6,7 +6,7 @@ import ResilientHTTP
 import Testing
 
 @Suite @MainActor struct ScreenTranslationTests {
-    @Test("The screens speak an app's own language, from the catalogue of its client")
+    @Test("The screens use an app's own language from the catalog of its client")
     func ownLanguage() async throws {
         let words = Translations(
             Language("it"),

@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Work of a screen", .timeLimit(.minutes(1)))
 struct ScreenWorkTests {
-    /// A view that does what SwiftUI's `.task(id: model.work.request)` does at the root of a screen.
+    /// Runs work like SwiftUI's `.task(id: model.work.request)` at the root of a screen.
     private func run(_ work: ScreenWork) async {
         while work.isBusy { await work.run() }
     }
@@ -41,7 +41,7 @@ struct ScreenWorkTests {
         #expect(script.transport.sent.count == 1)
     }
 
-    @Test("“Try Again” on the reset screen goes on although the state that showed it is over")
+    @Test("“Try Again” on the reset screen continues after the state that showed it")
     func retryOnResetScreen() async throws {
         let script = try ScreenScript([.unreachable, .linkIsGood], isHeld: true)
         let model = try script.reset()
@@ -58,7 +58,7 @@ struct ScreenWorkTests {
         #expect(model.state == .editing)
     }
 
-    @Test("“Again” in the lab goes on although its row disappears during the run")
+    @Test("“Again” in the lab continues although its row disappears during the run")
     func againInLab() async throws {
         let script = try LabScript([.labError(429, .rateLimitExceeded, retryAfter: 2), .reply(attempt: 2), .reply(attempt: 3)])
         script.model.followsAdvice = false
@@ -71,7 +71,7 @@ struct ScreenWorkTests {
         #expect(script.model.lastRun?.steps == [.succeeded])
     }
 
-    @Test("A confirmation goes on while its button scrolls away, and a cancellation of the screen ends it once")
+    @Test("A confirm continues while its button scrolls away; leaving the screen cancels it")
     func confirmation() async throws {
         let script = try ScreenScript([.linkIsGood, .accepted], isHeld: true)
         let model = try script.reset()

@@ -4,7 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
 
-/// What an account server says.
+/// Responses of an account server.
 extension ScriptedTransport.Step {
     static let userID = "8F6C9E0A-9A5D-4C0E-8C5E-0A3B0C7D1E2F"
 
@@ -41,7 +41,7 @@ extension ScriptedTransport.Step {
         return .answer(status: status, headers: headers, body: #"{"error":{"code":"\#(code)"\#(text),"details":{}}}"#)
     }
 
-    /// A limit's refusal, of which an edge has eaten the body.
+    /// A limit's refusal without a body, as after an edge server.
     static func limited(retryAfter: Int?) -> Self {
         refusal(429, .rateLimitExceeded, retryAfter: retryAfter)
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Sign-in screen")
 struct SignInModelTests {
     @Test(
-        "An empty field is told before anything is sent",
+        "Reports an empty field before a request is sent",
         arguments: [("", ""), ("", "secret"), ("ana@example.com", ""), ("  \n", "secret")]
     )
     func emptyFields(email: String, password: String) async throws {
@@ -24,7 +24,7 @@ struct SignInModelTests {
     }
 
     @Test(
-        "A malformed address is told before anything is sent",
+        "Reports a malformed address before a request is sent",
         arguments: ["ana", "ana@", "@example.com", "ana@example", "a b@c.de"]
     )
     func malformedAddress(email: String) async throws {
@@ -36,7 +36,7 @@ struct SignInModelTests {
         #expect(script.transport.sent.isEmpty)
     }
 
-    @Test("A password longer than any is refused like a wrong one, and not sent")
+    @Test("Refuses an over-long password like a wrong one, without a request")
     func endlessPassword() async throws {
         let script = try ScreenScript()
         let model = script.signIn(password: String(repeating: "a", count: Password.maximumLength + 1))
@@ -45,7 +45,7 @@ struct SignInModelTests {
         #expect(script.transport.sent.isEmpty)
     }
 
-    @Test("Right credentials sign in, and the password is not kept")
+    @Test("Valid credentials sign in, and the password is not stored")
     func success() async throws {
         let script = try ScreenScript([.session])
         let model = script.signIn(.spanish, email: " ana@example.com ")
@@ -60,7 +60,7 @@ struct SignInModelTests {
         #expect(script.transport.sent.first?.request.headerFields[.acceptLanguage] == "es")
     }
 
-    @Test("The server's text for wrong credentials is shown")
+    @Test("Shows the server's text for wrong credentials")
     func wrongCredentials() async throws {
         let script = try ScreenScript([.refusal(401, .authInvalidCredentials, message: "Correo o contraseña incorrectos")])
         let model = script.signIn(.spanish)
@@ -70,7 +70,7 @@ struct SignInModelTests {
         #expect(model.password == "first password")
     }
 
-    @Test("A 401 that names no code means the credentials, not a session that ended")
+    @Test("A 401 without a code means wrong credentials, not an expired session")
     func uncodedRefusal() async throws {
         let script = try ScreenScript([.answer(status: 401, body: #"{"detail":"Unauthorized"}"#)])
         let model = script.signIn()
@@ -80,7 +80,7 @@ struct SignInModelTests {
     }
 
     @Test(
-        "An inactive and a suspended account lead to support",
+        "Inactive and suspended accounts show the way to support",
         arguments: [
             (ErrorCode.authUserInactive, "This account is not active. Please contact support."),
             (.authUserSuspended, "This account is suspended. Please contact support."),
@@ -97,7 +97,7 @@ struct SignInModelTests {
         #expect(model.state == .editing)
     }
 
-    @Test("An address that the server alone finds malformed is told like one that the screen does")
+    @Test("Shows an address that only the server refuses like a malformed one")
     func serverRefusesAddress() async throws {
         let script = try ScreenScript([.refusal(400, .validationInvalidEmail, message: "x")])
         let model = script.signIn()
@@ -127,7 +127,7 @@ struct SignInModelTests {
         #expect(model.password.isEmpty)
     }
 
-    @Test("A page of somebody else is an unknown error", arguments: ["<html>Welcome to the hotel</html>", "garbage", "{}"])
+    @Test("A web page of another server is an unknown error", arguments: ["<html>Welcome to the hotel</html>", "garbage", "{}"])
     func unreadableAnswer(body: String) async throws {
         let script = try ScreenScript([.answer(status: 200, body: body)])
         let model = script.signIn()
@@ -140,7 +140,7 @@ struct SignInModelTests {
         )
     }
 
-    @Test("A limit names the time of the next try; before it the alert says what is left, after it the try is made")
+    @Test("A limit shows the remaining time, and retries after it has passed")
     func limited() async throws {
         let script = try ScreenScript([.limited(retryAfter: 45), .session])
         let model = script.signIn()
@@ -160,7 +160,7 @@ struct SignInModelTests {
         #expect(script.transport.sent.count == 2)
     }
 
-    @Test("An alert goes when it is dismissed", arguments: [ErrorPresentation.Action.dismiss, .fixFields, .signIn])
+    @Test("A dismissal removes the alert", arguments: [ErrorPresentation.Action.dismiss, .fixFields, .signIn])
     func dismissal(action: ErrorPresentation.Action) async throws {
         let model = try ScreenScript().signIn(email: "")
         await model.submit()

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reads the sources of the views for properties that no type check finds. `scripts/check-apple` compiles them.
+/// Checks the sources of the views for properties that the compiler does not check. `scripts/check-apple` compiles them.
 @Suite("Sources of the views")
 struct ViewSourceTests {
     private static let folder = Repository.root.appending(path: "Sources/App/AccountUI")
     private static let screens = ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "ErrorLabView"]
 
-    /// The source of a file, without comments.
+    /// Returns the source of a file without comments.
     private static func source(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name + ".swift"), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ struct ViewSourceTests {
             .map { ($0, try source(String($0.dropLast(6)))) }
     }
 
-    /// A call with the modifiers that follow it: up to the next line that is indented less or begins another statement.
+    /// Returns each call with its modifiers: up to the next line that is indented less or starts another statement.
     private static func calls(of name: String, in source: String) -> [String] {
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.indices.compactMap { start in
@@ -35,12 +35,12 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Every screen applies the modifier that runs work and alerts at its root", arguments: screens)
+    @Test("Every screen applies the modifier that runs actions and alerts at its root", arguments: screens)
     func rootModifier(name: String) throws {
         #expect(try Self.source(name).contains("\n            .screen("), "\(name).swift")
     }
 
-    @Test("Only the root of a screen runs work: no button, row or alert has a task")
+    @Test("Only the root of a screen runs actions: no button, row or alert has a task")
     func noTasksInRows() throws {
         let allowed = [
             "Screen.swift": [
@@ -66,7 +66,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("The modifier of a screen sets form style, locale, direction, announcements and focus")
+    @Test("A screen's modifier sets form style, locale, direction, announcements and focus")
     func modifier() throws {
         let text = try Self.source("Screen")
         for part in [
@@ -76,13 +76,13 @@ struct ViewSourceTests {
         ] {
             #expect(text.contains(part), "\(part)")
         }
-        // Inner environments would leave a part of the screen out.
+        // Environment values in inner views would not apply to the whole screen.
         for (name, text) in try Self.sources() where name != "Screen.swift" {
             #expect(!text.contains(".environment(\\."), "\(name)")
         }
     }
 
-    @Test("Every password field is privacy-sensitive, has a content type, and keeps its place while it is hidden")
+    @Test("Password fields are privacy-sensitive, have a content type and a fixed place")
     func passwords() throws {
         let text = try Self.source("Fields")
         let body = String(try #require(text.split(separator: "struct ").first { $0.hasPrefix("PasswordField") }))
@@ -114,7 +114,7 @@ struct ViewSourceTests {
         #expect(text.matches(of: /\.emailContent\(\)/).count == 2, "the address and the username of the reset screen")
     }
 
-    @Test("Every field that is typed into has a submit label, handles Return and takes the focus")
+    @Test("Every text field has a submit label, handles Return and takes the focus")
     func returnKey() throws {
         let fields = try Self.source("Fields")
         #expect(fields.matches(of: /\.submitLabel\(submitLabel\)/).count == 2)
@@ -142,7 +142,7 @@ struct ViewSourceTests {
         #expect(username < password)
     }
 
-    @Test("Every screen has a prominent main button, whose title shows the progress", arguments: screens.dropLast())
+    @Test("Every screen has a prominent main button whose title shows the progress", arguments: screens.dropLast())
     func mainButton(name: String) throws {
         let button = try Self.source("PrimaryButton")
         #expect(button.contains(".buttonStyle(.borderedProminent)") && button.contains(".frame(maxWidth: .infinity)"))
@@ -165,7 +165,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Everything that VoiceOver meets has a label, and what is invisible is hidden from it")
+    @Test("VoiceOver elements have labels, and invisible ones are hidden from it")
     func labels() throws {
         for (name, text) in try Self.sources() {
             for call in Self.calls(of: "ProgressView", in: text) where call.contains("ProgressView()") {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct AppIdentifierTests {
     @Test(
-        "An identifier is its prefix and its bundle identifier",
+        "An identifier is a prefix and a bundle identifier",
         arguments: ["ABCDE12345.com.example.app", "9JA89QQLNQ.com.apple.wwdc-Debug", "ABCDE12345.app"]
     )
     func good(text: String) throws {
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "A prefix is ten capital letters and digits",
+        "Requires a prefix of ten capital letters and digits",
         arguments: [
             "", ".com.example.app", "com.example.app", "ABCDE1234.com.example.app", "ABCDE123456.com.example.app",
             "abcde12345.com.example.app",
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "A bundle identifier has letters, digits, hyphens and single periods",
+        "Requires a bundle identifier of letters, digits, hyphens and single periods",
         arguments: [
             "ABCDE12345", "ABCDE12345.", "ABCDE12345.com..app", "ABCDE12345.com.example.", "ABCDE12345.com.example.*",
             "ABCDE12345.com.my_app",
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: AppLinksError(code: .badBundleID, message: "")) { try AppIdentifier(text) }
     }
 
-    @Test("The error names the text and says what to write")
+    @Test("The error names the text and the expected form")
     func message() {
         #expect {
             try AppIdentifier("com.example.app")

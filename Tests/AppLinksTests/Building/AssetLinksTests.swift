@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A fingerprint is written as Android compares it",
+        "Writes a fingerprint in the form that Android compares",
         arguments: [
             print, print.lowercased(), String(repeating: "1f", count: 32), String(repeating: "1F", count: 32),
         ]
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "What is no SHA-256 fingerprint is refused",
+        "Refuses a text that is not a SHA-256 fingerprint",
         arguments: [
             "", "1F", String(repeating: "1F", count: 20), print + ":1F", String(repeating: "1G", count: 32),
             print.replacing("1F:1F", with: "1F1:F"),
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test(
-        "What is no package is refused",
+        "Refuses a text that is not a package name",
         arguments: ["", "app", "com.", ".com", "com.1app", "com.ex-ample", "com..app", "com.exämple"]
     )
     func badPackage(text: String) {
         #expect(throws: AppLinksError(code: .badPackage, message: "")) { try AndroidPackage(text) }
     }
 
-    @Test("A file without certificate is refused")
+    @Test("Refuses a file without a certificate")
     func noFingerprints() throws {
         let package = try AndroidPackage("com.example.app")
         #expect(throws: AppLinksError(code: .noFingerprints, message: "")) { try AssetLinks(package: package, fingerprints: []) }

@@ -2,7 +2,7 @@ import AppLinks
 import Testing
 
 @Suite struct AssociationFileTests {
-    @Test("The file has the two components of reset links and the web credentials, byte for byte")
+    @Test("The file has two reset link components and web credentials, byte for byte")
     func golden() throws {
         let file = try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")])
         let expected =
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "The path of the link base stands before the page, once",
+        "The path of the link base precedes the page once",
         arguments: [
             ("", "/reset-password"), ("/", "/reset-password"), ("/app", "/app/reset-password"), ("/app/", "/app/reset-password"),
             ("/app/reset-password", "/app/reset-password"), ("/reset-password/", "/reset-password"),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "A path that would be a pattern, or is none, is refused",
+        "Refuses a base path that is a pattern or not a path",
         arguments: ["app", "/a*", "/a?b", "/a#b", "/$(lang)", "/é", "/a b"]
     )
     func badBasePath(base: String) throws {
@@ -34,7 +34,7 @@ import Testing
         #expect(throws: AppLinksError(code: .badBasePath, message: "")) { try AssociationFile(apps: [app], basePath: base) }
     }
 
-    @Test("Our file has no findings, and opens both kinds of reset links and nothing else", arguments: ["/", "/account"])
+    @Test("The generated file has no findings and opens only reset links, in both forms", arguments: ["/", "/account"])
     func ownLinks(base: String) throws {
         let app = try AppIdentifier("ABCDE12345.com.example.app")
         let file = try AssociationFile(apps: [app, AppIdentifier("ABCDE12345.com.example.beta")], basePath: base)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("No app, or an app twice, is refused")
+    @Test("Refuses an empty list of apps and a duplicate app")
     func apps() throws {
         let app = try AppIdentifier("ABCDE12345.com.example.app")
         #expect(throws: AppLinksError(code: .noApps, message: "")) { try AssociationFile(apps: []) }

@@ -23,7 +23,7 @@ import Testing
         "\"components\":",
     ]
 
-    /// One to four changes: bytes flipped, replaced, removed, doubled, cut off, tokens put in.
+    /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and tokens inserted.
     private static func mutated(_ seed: String?, _ generator: inout SplitMix64) -> [UInt8] {
         var bytes = Array((seed ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
@@ -41,7 +41,7 @@ import Testing
         return bytes
     }
 
-    @Test("Whatever file and link are, nothing traps, and lint, matcher and report agree", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("For any file and link nothing traps, and lint, matcher and report agree", arguments: [1, 2, 3, 4] as [UInt64])
     func mutations(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         var readable = 0
@@ -72,7 +72,7 @@ import Testing
         #expect(opened > 10, "some links open")
     }
 
-    @Test("Bytes without any form are told, and open nothing", arguments: [21, 22] as [UInt64])
+    @Test("Reports random bytes as invalid and opens no link with them", arguments: [21, 22] as [UInt64])
     func noise(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<1_000 {

@@ -1,7 +1,7 @@
 import AppLinks
 import Testing
 
-/// A file with one fault, and what the lint says of it.
+/// A file with one fault, and the expected finding.
 struct LintCase: Sendable, CustomTestStringConvertible {
     let code: FindingCode
     let severity: AssociationFinding.Severity
@@ -38,7 +38,7 @@ struct LintCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "A file that is no clean JSON is told so, with its place",
+        "Reports invalid JSON with its position",
         arguments: [
             LintCase(.error, .notJSON, "line 1, column 1", ""),
             LintCase(.error, .notJSON, "line 2, column 3", "{\n  applinks: {}}"),
@@ -50,12 +50,12 @@ struct LintCase: Sendable, CustomTestStringConvertible {
         check(expected)
     }
 
-    @Test("A file with the signature of iOS 8 is told apart from broken JSON")
+    @Test("Distinguishes a file signed for iOS 8 from invalid JSON")
     func signed() {
         #expect(AssociationLint.findings(in: [0x30, 0x82, 0x01, 0x00]).map(\.code) == [.signed])
     }
 
-    @Test("A byte order mark, and a size past 128 KB, are told though the rest is right")
+    @Test("Reports a byte order mark and a size over 128 KB in an otherwise valid file")
     func bytes() throws {
         let good = try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")]).bytes
         #expect(AssociationLint.findings(in: [0xEF, 0xBB, 0xBF] + good).map(\.code) == [.byteOrderMark])
@@ -64,14 +64,14 @@ struct LintCase: Sendable, CustomTestStringConvertible {
         #expect(AssociationLint.findings(in: good + spaces + [0x20]).map(\.code) == [.tooLarge])
     }
 
-    @Test("An equal key is told, and the rest of the file is looked at as well")
+    @Test("Reports a duplicate key and still validates the rest of the file")
     func duplicateKey() {
         let file = #"{"applinks":{},"applinks":{"details":[]},\#(LintCase.credentials)}"#
         #expect(AssociationLint.findings(in: Array(file.utf8)).map(\.code) == [.duplicateKey, .missingDetails])
     }
 
     @Test(
-        "What the file must have is asked for",
+        "Reports missing required members",
         arguments: [
             LintCase(.error, .missingAppLinks, "", "{\(LintCase.credentials)}"),
             LintCase(.error, .missingDetails, "applinks.details", #"{"applinks":{},\#(LintCase.credentials)}"#),
@@ -97,7 +97,7 @@ struct LintCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "Old and mixed formats are told",
+        "Reports old and mixed formats",
         arguments: [
             LintCase(
                 .warning,
@@ -119,14 +119,14 @@ struct LintCase: Sendable, CustomTestStringConvertible {
         check(expected)
     }
 
-    @Test("appIDs with paths is both old and mixed")
+    @Test("Reports appIDs with paths as both old and mixed")
     func appIDsWithPaths() {
         let file = #"{"applinks":{"details":[{\#(Self.app),"paths":["/a"]}]},\#(LintCase.credentials)}"#
         #expect(AssociationLint.findings(in: Array(file.utf8)).map(\.code) == [.mixedFormats, .oldFormat])
     }
 
     @Test(
-        "A component's keys and types are checked",
+        "Validates a component's keys and types",
         arguments: [
             LintCase(.error, .wrongType, "applinks.details[0].components[0]", details: #"[{\#(app),"components":["/x"]}]"#),
             LintCase(
@@ -186,7 +186,7 @@ struct LintCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "Apps that are not PREFIX.bundle are told, in every service",
+        "Reports apps that are not PREFIX.bundle, in every service",
         arguments: [
             (
                 "applinks.details[0].appIDs[1]",
@@ -208,7 +208,7 @@ struct LintCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "Without web credentials, or with an app missing in them, saved passwords are missed",
+        "Reports missing web credentials and apps missing in them",
         arguments: [
             ("webcredentials", ""), ("webcredentials.apps", #","webcredentials":{"apps":[]}"#),
             ("webcredentials.apps", #","webcredentials":{}"#),

@@ -18,14 +18,14 @@ import Testing
     }
 
     @Test(
-        "A file that is served as Apple asks has no findings",
+        "A file served by Apple's rules has no findings",
         arguments: ["application/json", "application/json; charset=utf-8", "Application/JSON"]
     )
     func good(contentType: String) throws {
         #expect(try codes(contentType: contentType).isEmpty)
     }
 
-    @Test("A redirect is told with its target, and its body is not looked at", arguments: [301, 302, 307, 308])
+    @Test("Reports a redirect with its target, without validating its body", arguments: [301, 302, 307, 308])
     func redirect(status: Int) throws {
         #expect(try codes(status: status, contentType: "text/html", location: "https://www.example.com/") == [.redirect])
         let retrieval = Retrieval(
@@ -38,13 +38,13 @@ import Testing
         #expect(AssociationLint.findings(in: retrieval).first?.message.contains("https://www.example.com/x") == true)
     }
 
-    @Test("An answer without the file is told", arguments: [404, 403, 500, 0])
+    @Test("Reports a response without the file", arguments: [404, 403, 500, 0])
     func status(status: Int) throws {
         #expect(try codes(status: status, contentType: "text/html") == [.status])
     }
 
     @Test(
-        "The wrong media type is told",
+        "Reports the wrong media type",
         arguments: ["text/html", "application/octet-stream", "application/pkcs7-mime", "", nil]
     )
     func contentType(contentType: String?) throws {
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "An address that Apple does not ask is told",
+        "Reports an address that Apple does not request",
         arguments: [
             ("http://example.com/.well-known/apple-app-site-association", FindingCode.notHTTPS),
             ("https://example.com:8443/.well-known/apple-app-site-association", .port),
@@ -64,7 +64,7 @@ import Testing
         #expect(try codes(url: url) == [code])
     }
 
-    @Test("The domain of a retrieval is the host that was asked")
+    @Test("The domain of a retrieval is the requested host")
     func domain() {
         let at = { Retrieval(url: $0, status: 200, contentType: nil, location: nil, bytes: []).domain }
         #expect(at("https://ID.example.com:8443/x") == "id.example.com")

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "A component behind one that takes all its links is never reached",
+        "Reports a component behind one that matches all its links",
         arguments: [
             #"[{},{"/":"/a"}]"#,
             #"[{"/":"*"},{"/":"/a","exclude":true}]"#,
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "A component that has links of its own is reached",
+        "Accepts a component that matches links no earlier one matches",
         arguments: [
             #"[{"/":"/a/*","exclude":true},{"/":"*"}]"#,
             #"[{"/":"/a/?*"},{"/":"/a"}]"#,
@@ -47,7 +47,7 @@ import Testing
         #expect(findings(components: components).isEmpty)
     }
 
-    @Test("An entry is never reached behind another that takes all links for the same app, and is for another app")
+    @Test("Reports an entry only if an earlier one takes all its links for the same app")
     func entries() {
         let apps = [#""ABCDE12345.com.example.app""#, #""ABCDE12345.com.example.app","ABCDE12345.com.example.beta""#]
         let entry = { (apps: String) in #"{"appIDs":[\#(apps)],"components":[{"/":"/a/*"}]}"# }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "A pattern that no link can match is told",
+        "Reports a pattern that no link can match",
         arguments: [
             (##"[{"/":"/#/market"}]"##, "/"), (#"[{"/":"/a b"}]"#, "/"), (#"[{"/":"/café"}]"#, "/"), (#"[{"?":{"q":"ä"}}]"#, "?"),
             (##"[{"#":"a b"}]"##, "#"), (#"[{"/":"/$(lang"}]"#, "/"),
@@ -72,13 +72,13 @@ import Testing
         #expect(findings.first?.place == "applinks.details[0].components[0].\(key)")
     }
 
-    @Test("Plain letters are right where the defaults say that patterns are not encoded")
+    @Test("Accepts plain letters where the defaults disable percent-encoding")
     func decoded() {
         #expect(findings(components: #"[{"/":"/café"}]"#, beside: #""defaults":{"percentEncoded":false},"#).isEmpty)
     }
 
     @Test(
-        "Variables are checked as Apple asks",
+        "Validates variables by Apple's rules",
         arguments: [
             (#"{"a$":["x"]}"#, FindingCode.badVariable), (#"{"a":[]}"#, .badVariable), (#"{"a":["$(b)"]}"#, .badVariable),
             (#"{"lang":["x"]}"#, .badVariable), (#"{"a":"x"}"#, .wrongType), (#"{"a":[1]}"#, .wrongType),
@@ -90,7 +90,7 @@ import Testing
         #expect(findings.map(\.code) == (code.map { [$0] } ?? []))
     }
 
-    @Test("A variable that there is not, and one in another case, are told", arguments: ["$(food)", "$(Lang)", "$()"])
+    @Test("Reports an undefined variable, and one in the wrong case", arguments: ["$(food)", "$(Lang)", "$()"])
     func unknownVariable(name: String) {
         #expect(findings(components: #"[{"/":"/\#(name)"}]"#).map(\.code) == [.unknownVariable])
     }

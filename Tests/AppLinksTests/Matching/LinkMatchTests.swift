@@ -12,7 +12,7 @@ import Testing
         try AssociationMatcher(Array(Self.twoApps.utf8)).answer(link, installed: installed)
     }
 
-    @Test("The entry that is first in the file opens the link, and the answer names component and comment")
+    @Test("The first matching entry opens the link; the result names component and comment")
     func firstEntry() throws {
         guard case .opens(let rule) = try answer("https://any.test/food/fruit/apple").outcome else {
             Issue.record("the link does not open")
@@ -22,20 +22,20 @@ import Testing
         #expect(rule.entry == 0 && rule.component == 0 && rule.comment == "all food" && !rule.isOldFormat)
     }
 
-    @Test("Entries of apps that are not on the phone are passed over")
+    @Test("Skips entries of apps that are not installed")
     func installed() throws {
         let answer = try answer("https://any.test/food/fruit/apple", installed: ["ABCDE12345.com.example.berries"])
         #expect(answer.apps == ["ABCDE12345.com.example.berries"])
     }
 
-    @Test("An exclusion ends the search, though a later entry would take the link")
+    @Test("An exclusion ends the search, even if a later entry would match")
     func exclusionEndsSearch() throws {
         #expect(try answer("https://any.test/secret").apps.isEmpty)
         let other = try answer("https://any.test/secret", installed: ["ABCDE12345.com.example.fruits"])
         #expect(other.apps == ["ABCDE12345.com.example.fruits"])
     }
 
-    @Test("Without a match, every component tells the first key that did not fit")
+    @Test("Without a match, every component reports the first key that did not match")
     func misses() throws {
         let file =
             ##"{"applinks":{"details":[{"appID":"A.b","components":[{"/":"/r","?":{"token":"?*"}},{"/":"/r","#":"?*"},{"?":"x"},{"/":"/s"}]}]}}"##
@@ -48,7 +48,7 @@ import Testing
         #expect(misses.map(\.component) == [0, 1, 2, 3])
     }
 
-    @Test("A link past the limit is refused")
+    @Test("Refuses a link over the size limit")
     func tooLong() throws {
         let link = "https://any.test/" + String(repeating: "a", count: AssociationMatcher.longestLink)
         guard case .refused(let refusal) = try answer(link).outcome else {
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "What is no JSON, or larger than Apple takes, is not read",
+        "Does not read invalid JSON or a file larger than Apple's limit",
         arguments: ["", "{", "<html>", String(repeating: " ", count: 131_073) + "{}"]
     )
     func unreadable(file: String) {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A file without links, or of another shape, matches nothing",
+        "A file without links or of another structure matches nothing",
         arguments: [
             "{}", "[]", "null", #"{"applinks":1}"#, #"{"applinks":{"details":7}}"#,
             #"{"applinks":{"details":[1,{},{"appIDs":5,"components":5}]}}"#,

@@ -25,7 +25,7 @@ extension LinkVector {
 
     private static func app(_ rest: String) -> String { #"[{"appIDs":["ABCDE12345.com.example.app"],\#(rest)}]"# }
 
-    /// Apple, "applinks.Defaults": the more specific value counts.
+    /// Apple, "applinks.Defaults": the more specific value applies.
     static let defaults: [LinkVector] = [
         .init(
             "The domain's defaults count",

@@ -57,7 +57,7 @@ extension LinkVector {
         food("/$(lang)", "/qq", .unmatched, rule: "lang is a code of Locale.isoLanguageCodes"),
     ]
 
-    /// "Supporting associated domains" on hosts; the rest is ours.
+    /// "Supporting associated domains" for the hosts; the other rules are this library's own.
     static let hosts: [LinkVector] = [
         .init("The host must be the domain", "[{}]", "https://www.example.com/", .refused(.otherHost)),
         .init("A domain below is another domain", "[{}]", "https://a.example.com/", .refused(.otherHost)),

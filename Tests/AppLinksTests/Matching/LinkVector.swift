@@ -1,7 +1,7 @@
 import AppLinks
 import Testing
 
-/// One link held against one file: what happens, and the rule of Apple's that shows in it.
+/// A link and a file with the expected result, and the rule of Apple's that it demonstrates.
 struct LinkVector: Sendable, CustomTestStringConvertible {
     enum Expected: Hashable, Sendable {
         /// The component that opens it.
@@ -16,12 +16,12 @@ struct LinkVector: Sendable, CustomTestStringConvertible {
     let link: String
     let expected: Expected
 
-    /// A vector whose file has one entry with these components.
+    /// Creates a vector whose file has one entry with these components.
     init(_ rule: String, _ components: String, _ link: String, _ expected: Expected) {
         self.init(rule, details: #"[{"appIDs":["ABCDE12345.com.example.app"],"components":\#(components)}]"#, link, expected)
     }
 
-    /// A vector with a whole `details` and what stands beside it in `applinks`.
+    /// Creates a vector with complete `details` and other members of `applinks`.
     init(_ rule: String, details: String, beside: String = "", _ link: String, _ expected: Expected) {
         self.rule = rule
         file = #"{"applinks":{\#(beside.isEmpty ? "" : beside + ",")"details":\#(details)}}"#

@@ -1,7 +1,7 @@
 import AppLinks
 import Testing
 
-/// Files and links made to be slow. The limit is for a machine that is busy; each takes well under a second.
+/// Files and links that are slow on purpose. The time limit allows for a busy machine; each takes well under a second.
 @Suite(.timeLimit(.minutes(1))) struct HostilePatternTests {
     private func answer(pattern: String, beside: String = "", path: String) throws -> LinkMatch {
         let file = #"{"applinks":{\#(beside)"details":[{"appIDs":["A.b"],"components":[{"/":"\#(pattern)"}]}]}}"#
@@ -10,7 +10,7 @@ import Testing
 
     private static let long = String(repeating: "a", count: 8_000)
 
-    @Test("Many stars against many equal letters are answered, and rightly")
+    @Test("Matches many stars against many equal letters correctly and in time")
     func stars() throws {
         let stars = String(repeating: "a*", count: 2_000)
         #expect(try answer(pattern: "/\(stars)b", path: Self.long).apps.isEmpty)
@@ -19,7 +19,7 @@ import Testing
         #expect(try !answer(pattern: "/\(String(repeating: "*?", count: 8_000))", path: Self.long).apps.isEmpty)
     }
 
-    @Test("Values that overlap, many times over, are answered")
+    @Test("Matches values that overlap many times in time")
     func overlappingValues() throws {
         let variables = #""substitutionVariables":{"x":["a","aa","*a","a*","?"]},"#
         let pattern = "/" + String(repeating: "$(x)", count: 1_000) + "b"
@@ -27,7 +27,7 @@ import Testing
         #expect(try !answer(pattern: String(pattern.dropLast()), beside: variables, path: Self.long).apps.isEmpty)
     }
 
-    @Test("A file that names a large variable thousands of times is told to use fewer")
+    @Test("Reports a file that names a large variable thousands of times")
     func manyLanguages() throws {
         let pattern = "/" + String(repeating: "$(lang)*", count: 10_000)
         #expect(try answer(pattern: pattern, path: Self.long).apps.isEmpty)
@@ -36,7 +36,7 @@ import Testing
         #expect(AssociationLint.findings(in: Array(file.utf8)).map(\.code) == [.neverMatches])
     }
 
-    @Test("As many components as a file holds are linted and tried")
+    @Test("Lints and matches the largest number of components in a file")
     func manyComponents() throws {
         let components = (0..<6_000).map { #"{"/":"/\#($0)*x"}"# }.joined(separator: ",")
         let file = Array(
@@ -48,14 +48,14 @@ import Testing
         #expect(answer.apps == ["ABCDE12345.b"])
     }
 
-    @Test("A link of nothing but query items is answered")
+    @Test("Matches a link of nothing but query items in time")
     func manyItems() throws {
         let items = (0..<2_000).map { "a=\($0 % 10)" }.joined(separator: "&")
         let file = #"{"applinks":{"details":[{"appIDs":["A.b"],"components":[{"?":{"a":"?","b":""}}]}]}}"#
         #expect(try !AssociationMatcher(Array(file.utf8)).answer("https://a.test/?" + items).apps.isEmpty)
     }
 
-    @Test("A match is right across the words of the set of places", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])
+    @Test("Matches correctly across the word boundaries of the positions", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])
     func wordBoundaries(length: Int) throws {
         let text = String(repeating: "a", count: length)
         #expect(try !answer(pattern: "/" + text, path: text).apps.isEmpty)

@@ -3,7 +3,7 @@ import HoldfastTesting
 import Testing
 
 @Suite struct ReferenceMatchTests {
-    /// The definition of the wildcards, tried out in all ways.
+    /// Implements the definition of the wildcards by trying all alternatives.
     private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
         guard let first = pattern.first else { return text.isEmpty }
         let rest = pattern.dropFirst()
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("Patterns match what their definition matches", arguments: [11, 12, 13] as [UInt64])
+    @Test("Patterns match the same links as their reference definition", arguments: [11, 12, 13] as [UInt64])
     func reference(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         var matched = 0

@@ -15,7 +15,7 @@ import Testing
         try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")]).bytes
     }
 
-    @Test("A good file with links that open gives a short text, and is good")
+    @Test("A valid file with links that open gives a short report without problems")
     func good() throws {
         let report = try report(ownFile(), links: ["https://example.com/reset-password?token=abc"])
         #expect(report.isGood)
@@ -31,7 +31,7 @@ import Testing
         )
     }
 
-    @Test("Errors stand before warnings, and links say why they stay in the browser")
+    @Test("Errors precede warnings, and links state why they stay in the browser")
     func bad() {
         let file = """
             {"applinks":{"apps":[],"details":[{"appIDs":["app"],"components":[
@@ -75,7 +75,7 @@ import Testing
         )
     }
 
-    @Test("The JSON has findings and links, and can be read again")
+    @Test("The JSON has findings and links, and can be decoded")
     func json() throws {
         let links = ["https://example.com/reset-password#token=a", "https://example.com/", "https://www.example.com/"]
         let report = try report(ownFile(), links: links)
@@ -84,7 +84,7 @@ import Testing
             + #"{"link":"\#(links[0])","outcome":"opens","apps":["ABCDE12345.com.example.app"],"details":0,"component":1,"comment":null},"#
             + #"{"link":"\#(links[1])","outcome":"unmatched","misses":[{"details":0,"component":0,"key":"/"},"#
             + #"{"details":0,"component":1,"key":"/"}]},{"link":"\#(links[2])","outcome":"refused","code":"other_host","#
-            + #""message":"The host is www.example.com, the file is that of example.com; every host needs a file of its own."}]}"#
+            + #""message":"The host is www.example.com, the file is that of example.com; every host needs its own file."}]}"#
         let bytes = report.json.encoded()
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
         #expect(try JSONParser().parse(bytes) == report.json)
@@ -100,7 +100,7 @@ import Testing
         #expect(finding?["message"]?.stringValue?.isEmpty == false)
     }
 
-    @Test("Without a file, no link is answered", arguments: [301, 404])
+    @Test("Without a file, no link has a result", arguments: [301, 404])
     func noFile(status: Int) throws {
         let report = try report(ownFile(), status: status, links: ["https://example.com/reset-password?token=abc"])
         guard case .refused(let refusal) = report.answers.first?.outcome else {
@@ -111,7 +111,7 @@ import Testing
         #expect(!report.isGood)
     }
 
-    @Test("Warnings alone leave a report good")
+    @Test("Warnings alone leave a report valid")
     func warnings() throws {
         let file = #"{"applinks":{"details":[{"appID":"ABCDE12345.com.example.app","paths":["*"]}]}}"#
         let report = report(Array(file.utf8))
@@ -119,7 +119,7 @@ import Testing
         #expect(report.isGood)
     }
 
-    @Test("Neither file nor link can put control characters into the text")
+    @Test("Neither file nor link can add control characters to the text")
     func hostileText() {
         let file =
             #"{"applinks":{"details":[{"appIDs":["\u001b[2J\u202e"],"\u0007x":1,"components":[{"comment":"\u001b]0;x\n\u2028ok"}]}]}}"#
@@ -130,7 +130,7 @@ import Testing
         #expect(!report.text.contains("\nopens\n"))
     }
 
-    @Test("A long list is cut in the text, and whole in the JSON")
+    @Test("Truncates a long list in the text, but not in the JSON")
     func longList() {
         let keys = (0..<200).map { #""k\#($0)":1"# }.joined(separator: ",")
         let report = LinksReport(file: "aasa.json", bytes: Array("{\(keys)}".utf8))

@@ -73,7 +73,7 @@ struct SampleApp: App {
     }
 #endif
 
-/// Waits until there is a network.
+/// Waits until the network is available.
 func sampleReachability() async {
     for await path in NWPathMonitor() where path.status == .satisfied { return }
 }

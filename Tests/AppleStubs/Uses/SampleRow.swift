@@ -1,6 +1,6 @@
 import SwiftUI
 
-/// A view whose file imports only SwiftUI, as many do: literals and lengths need no other import.
+/// A view whose file imports only SwiftUI, as is common: literals and lengths need no other import.
 struct SampleRow: View {
     let title: String
     let count: Int

@@ -5,7 +5,7 @@ import Foundation
 /// Guesses the password of one account from many networks, and the same for an address without an account.
 public struct LoginFailures: Attack {
     public static let name = "login-failures"
-    public static let abstract = "300 wrong passwords for one account from 30 networks."
+    public static let abstract = "Send 300 wrong passwords for one account from 30 networks."
 
     public var settings: [String: String] { [:] }
     private let networks: Int
@@ -16,16 +16,16 @@ public struct LoginFailures: Attack {
 
     public func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
         let people = try await server.people(2)
-        // Of one length, so that their calls are alike.
+        // Names of equal length, so that their calls are comparable.
         let (owner, neighbor, nobody) = (people[0], people[1], "x" + people[0].dropFirst())
-        // The devices that the two own; the owner's signs in from ten networks in turn, as a phone does.
+        // The devices of the two owners. The first owner's device signs in from ten networks in turn, like a phone.
         let device = try await deviceToken(server.signIn(owner, from: ClientAddresses.network24(400)))
         let foreign = try await deviceToken(server.signIn(neighbor, from: ClientAddresses.network24(401)))
 
         var (known, unknown, owners, differing) = (Tally(), Tally(), Tally(), 0)
         for guess in 0..<10 {
             for network in 0..<networks {
-                // From two networks, whose limits stand alike.
+                // From two networks with the same limits.
                 let password = "guess \(guess)"
                 let one = try await server.signIn(owner, password: password, from: ClientAddresses.network48(network))
                 let other = try await server.signIn(nobody, password: password, from: ClientAddresses.network48(10_000 + network))
@@ -95,7 +95,7 @@ public struct LoginFailures: Attack {
 }
 
 extension AttackedServer.Response {
-    /// Status, fields and body, without what differs between any two responses.
+    /// Status, fields and body, without values that differ between any two responses.
     fileprivate var comparable: [String] {
         let body =
             String(decoding: self.body, as: UTF8.self)

@@ -3,7 +3,7 @@ import Foundation
 /// Sends sign-ins whose deadline ends before the password is checked.
 public struct TimeoutJunk: Attack {
     public static let name = "timeout-junk"
-    public static let abstract = "Sign-ins with a deadline of 20 ms, which end while the hash queue is long."
+    public static let abstract = "Send sign-ins with a deadline of 20 ms, which end while the hash queue is long."
 
     public var settings: [String: String] { ["LIMIT_LOGIN_IP": "60/3600"] }
     private let size: AttackSize
@@ -19,7 +19,7 @@ public struct TimeoutJunk: Attack {
         let people = try await server.people(rounds)
         var junk = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // Others keep the queue long.
+            // Other requests keep the queue long.
             for lane in 0..<40 {
                 group.addTask {
                     var number = 0
@@ -51,9 +51,9 @@ public struct TimeoutJunk: Attack {
         }
         var report = AttackReport()
         report.require("clients that sent junk sign in to the same accounts", served: owners, percent: 100)
-        // A check that has begun when the deadline ends is charged; the queue leaves few of them.
+        // A check that has begun when the deadline ends is charged. Because of the queue, few of them have.
         report.require("junk leaves login-account nearly untouched", counted: "at least \(left) of 10 left", left >= 5)
-        // A deadline may end even before the limits are asked, on a slow machine most do: then nothing was done for the request.
+        // On a slow machine most deadlines end before the limits are checked. In that case the request has done nothing.
         let counted = "at least \(charged) of \(attempts)"
         if size == .small {
             report.note("charged to the client", counted)
@@ -64,7 +64,7 @@ public struct TimeoutJunk: Attack {
         return report
     }
 
-    /// What a response says is left under a limit; -1 if nothing.
+    /// Returns the remaining quota of a limit in a response; -1 if it has none.
     private func remaining(_ limit: String, in response: AttackedServer.Response) -> Int {
         let items = (response.fields["ratelimit"] ?? "").matches(of: /"([a-z-]+)";r=(\d+)/)
         return items.first { $0.1 == limit }.flatMap { Int($0.2) } ?? -1

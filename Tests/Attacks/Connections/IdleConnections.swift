@@ -1,6 +1,6 @@
 import Foundation
 
-/// Connections that make one request and then stay open: all from one client, then from many.
+/// Connections that make one request and then stay open: all from one client, then from many clients.
 public struct IdleConnections: Attack {
     public static let name = "idle-connections"
     public static let abstract = "Take every connection, from one client and then from 300, and send nothing more."
@@ -39,7 +39,7 @@ public struct IdleConnections: Attack {
             for client in 0..<clients { try connections.open(each, from: AttackedServer.loopback(client), sending: request) }
         }
         report.note("opened by \(clients) clients", "\(opened) of \(clients * each)")
-        // With as many idle connections as there may be, each newcomer needs the place of one.
+        // With the maximum number of idle connections, each new connection displaces one.
         var tally = try await server.newcomers(size.pick(small: 40, full: 400))
         let (more, _) = try await server.newcomers(until: { false }, within: .seconds(size.pick(small: 0, full: 20)))
         tally.add(more)
@@ -54,8 +54,8 @@ public struct IdleConnections: Attack {
         return report
     }
 
-    /// Opens as many as the server takes.
-    /// - Returns: How many.
+    /// Opens as many connections as the server accepts.
+    /// - Returns: The number of connections.
     static func open(_ connections: HeldConnections, _ body: () throws -> Void) -> Int {
         try? body()
         return connections.count

@@ -17,7 +17,7 @@ public struct NeverReads: Attack {
         var report = AttackReport()
         let page = try await server.call("GET", "/docs").body.count
         let pages = size.pick(small: 3, full: 20)
-        // One who reads slowly, but reads, gets all.
+        // A client that reads slowly gets all responses.
         async let slowReader = Self.read(pages, from: server.url)
         let connections = HeldConnections(to: try server.url)
         let clients = size.pick(small: 4, full: 42)
@@ -58,7 +58,7 @@ public struct NeverReads: Attack {
     private static let request = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n"
 
     /// Reads pages at 20 KB a second.
-    /// - Returns: How many bytes came until the server closed the connection.
+    /// - Returns: The number of bytes that arrived until the server closed the connection.
     private static func read(_ pages: Int, from url: URL) async throws -> Int {
         let connection = HeldConnections(to: url)
         let requests = String(repeating: request, count: pages - 1) + "GET /docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

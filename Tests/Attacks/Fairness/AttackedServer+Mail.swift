@@ -10,7 +10,7 @@ extension AttackedServer {
     /// The local mailbox.
     var mailbox: URL { folder.appending(path: "data/mailbox") }
 
-    /// How many emails each address has in the local mailbox.
+    /// Returns the number of emails per address in the local mailbox.
     func recipients() throws -> [String: Int] {
         let names = try FileManager.default.contentsOfDirectory(atPath: mailbox.path).filter { $0.hasSuffix(".eml") }
         return names.reduce(into: [:]) { counts, name in
@@ -26,8 +26,8 @@ extension AttackedServer {
         try await run(["mail", "queue", "--json"]).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Waits until something holds, and at most a minute.
-    /// - Returns: How long it took; `nil` if it did not hold in time.
+    /// Waits until a condition is true, at most a minute.
+    /// - Returns: The elapsed time; `nil` if the condition did not become true.
     func wait(until holds: (AttackedServer) async throws -> Bool) async throws -> Duration? {
         let begin = ContinuousClock.now
         while try await !holds(self) {
@@ -39,7 +39,7 @@ extension AttackedServer {
 }
 
 extension AttackReport {
-    /// Adds that something happened, after a time that is a fact of the report.
+    /// Requires that an event happened, and adds the time that it took as a fact.
     mutating func require(_ text: String, within wait: Duration?) {
         require("\(text) within a minute", counted: wait.map { "after \(Int($0 / .seconds(1))) s" } ?? "not", wait != nil)
     }

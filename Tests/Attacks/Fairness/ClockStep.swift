@@ -1,15 +1,15 @@
 import AccountContract
 import Foundation
 
-/// The wall clock is set forward and back: emails wait no longer for it, and used refresh tokens live no longer.
+/// The wall clock is set forward and back, without effect on the delay of emails and the life of used refresh tokens.
 struct ClockStep: Attack {
     static let name = "clock-step"
-    static let abstract = "the wall clock is set an hour forward and back, also across a kill"
+    static let abstract = "Set the wall clock an hour forward and back, also across a kill."
     private let library = FileManager.default.temporaryDirectory.appending(path: "holdfast-clock-\(UUID().uuidString).so")
 
     init(size: AttackSize) {}
 
-    /// The library is not there at the first start, and is then left out.
+    /// At the first start the library does not exist, and the loader ignores it.
     var settings: [String: String] { ["LD_PRELOAD": library.path, "CLOCK_STEP_FILE": stepFile.path] }
 
     private var stepFile: URL { library.appendingPathExtension("step") }
@@ -34,7 +34,7 @@ struct ClockStep: Attack {
         progress("an hour forward")
         try set(3_600)
         report.requireStatus(200, try await use(0), "a repeated refresh within its window after a step forward")
-        // This email is requested while the clock is ahead, and finds no mailbox; it waits some seconds.
+        // This email is requested while the clock is ahead and the mailbox is missing; it waits some seconds.
         let away = server.mailbox.appendingPathExtension("away")
         try FileManager.default.moveItem(at: server.mailbox, to: away)
         _ = try await server.requestReset(people[4], from: ClientAddresses.network24(4))
@@ -74,7 +74,7 @@ struct ClockStep: Attack {
     /// Sets the wall clock of the server's processes, in seconds from the right time.
     private func set(_ seconds: Int) throws { try Data("\(seconds)".utf8).write(to: stepFile, options: .atomic) }
 
-    /// Builds a library that answers for the wall clock.
+    /// Builds a library that replaces the wall clock.
     private func buildLibrary() async throws {
         let source = library.appendingPathExtension("c")
         defer { try? FileManager.default.removeItem(at: source) }

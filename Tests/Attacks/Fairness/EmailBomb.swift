@@ -1,7 +1,7 @@
-/// Very many reset requests for one account while no limit of requests is in force: its owner gets three emails an hour.
+/// Very many reset requests for one account without limits of requests: its owner gets three emails an hour.
 struct EmailBomb: Attack {
     static let name = "email-bomb"
-    static let abstract = "1,000 reset requests for one account while the limits of requests are absent"
+    static let abstract = "Send 1,000 reset requests for one account, without limits of requests."
     private let size: AttackSize
 
     init(size: AttackSize) {
@@ -29,7 +29,7 @@ struct EmailBomb: Attack {
         report.require("the email queue is empty", within: try await server.wait { try await $0.queue() == "[]" })
         let recipients = try server.recipients()
         let bombed = recipients[accounts[0]] ?? 0
-        // An email that was in flight at the kill may have come twice.
+        // An email that was in flight at the kill may have been sent twice.
         report.require("the account gets three emails", counted: "\(bombed)", (3...4).contains(bombed))
         report.require("another account gets its email", counted: "\(other)", recipients[accounts[1]] == 1)
         return report

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A mail server that takes emails, or keeps them in hand without an answer.
+/// A mail server that accepts emails, or receives them without responding.
 final class HoldingMailServer: Sendable {
     private struct State {
         var isHolding = false
@@ -15,7 +15,7 @@ final class HoldingMailServer: Sendable {
 
     private init() {}
 
-    /// Starts one on a free port of the loopback.
+    /// Starts a server on a free port of the loopback.
     static func start() async throws -> HoldingMailServer {
         let server = HoldingMailServer()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -27,20 +27,20 @@ final class HoldingMailServer: Sendable {
         return server
     }
 
-    /// Where it listens.
+    /// The port that the server listens on.
     var port: Int { channel.withLock { $0?.localAddress?.port ?? 0 } }
-    /// How many emails it has got and not answered for.
+    /// The number of emails without a response.
     var inHand: Int { state.withLock { $0.inHand } }
 
-    /// How many emails to an address it has taken.
+    /// Returns the number of accepted emails to an address.
     func count(_ recipient: String) -> Int { state.withLock { $0.taken[recipient, default: 0] } }
 
-    /// Whether emails are kept without an answer from now on; what it has in hand then is never taken.
+    /// Sets whether later emails get no response. Those that have none so far are never accepted.
     func holds(_ isHolding: Bool) { state.withLock { $0 = State(isHolding: isHolding, inHand: 0, taken: $0.taken) } }
 
     func stop() { channel.withLock { $0?.close(promise: nil) } }
 
-    /// - Returns: Whether it is to be answered for.
+    /// - Returns: Whether the server responds to it.
     fileprivate func take(_ recipient: String) -> Bool {
         state.withLock { state in
             if state.isHolding { state.inHand += 1 } else { state.taken[recipient, default: 0] += 1 }
@@ -49,7 +49,7 @@ final class HoldingMailServer: Sendable {
     }
 }
 
-/// One connection, as RFC 5321 has it, as far as a client needs.
+/// One connection, with the part of RFC 5321 that a client needs.
 private final class Conversation: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -3,7 +3,7 @@ import Foundation
 /// The server is killed while emails are in flight: the next one sends them at once, and none is lost.
 struct LeaseKill: Attack {
     static let name = "lease-kill"
-    static let abstract = "the server is killed while the mail server has emails in hand"
+    static let abstract = "Kill the server while emails are in flight."
     private let size: AttackSize
 
     init(size: AttackSize) {

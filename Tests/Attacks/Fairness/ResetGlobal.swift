@@ -1,7 +1,7 @@
-/// One /56 network uses up the limit of reset requests for all: users of other networks still get their links.
+/// One /56 network exhausts the overall limit of reset requests; users of other networks still get their links.
 struct ResetGlobal: Attack {
     static let name = "reset-global"
-    static let abstract = "reset requests from 256 /64 networks of one /56 use up the limit for all"
+    static let abstract = "Exhaust the overall limit with reset requests from 256 /64 networks of one /56."
     private let size: AttackSize
 
     init(size: AttackSize) {
@@ -10,7 +10,7 @@ struct ResetGlobal: Attack {
 
     private var quota: Int { size.pick(small: 60, full: 600) }
 
-    /// In the small form emails go out as fast, at a tenth of the number.
+    /// The small size sends emails at the same rate, with a tenth of the number.
     var settings: [String: String] { size == .small ? ["LIMIT_RESET_GLOBAL": "60/6"] : [:] }
 
     func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
@@ -25,7 +25,7 @@ struct ResetGlobal: Attack {
                 from: "2001:db8:1:\(String(number % 256, radix: 16))::\(String(number / 256 + 1, radix: 16))"
             )
         }
-        // The users come while it goes on, and after it.
+        // The users make requests during the attack and after it.
         let during = try await server.tally(30, atOnce: 1) { number in
             try await server.requestReset(users[number], from: ClientAddresses.network24(number))
         }

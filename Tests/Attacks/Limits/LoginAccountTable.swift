@@ -1,11 +1,12 @@
 import Foundation
 
-/// Junk sign-ins with an address each fill the table of `login-account`, and users from fresh networks sign in.
+/// Junk sign-ins with one address each fill the table of `login-account`, while users of new networks sign in.
 ///
-/// Before the defense newcomers of the full table shared one window: all 400 were refused for 15 minutes, also after a restart.
+/// Before the defense existed, new keys of the full table shared one window: all 400 users were refused for 15 minutes, even
+/// after a restart.
 struct LoginAccountTable: Attack {
     static let name = "login-account-table"
-    static let abstract = "Junk sign-ins from 1,900 networks with 112,000 addresses; users from fresh networks sign in."
+    static let abstract = "Send junk sign-ins with 112,000 addresses from 1,900 networks, while users of new networks sign in."
 
     private let size: AttackSize
 
@@ -13,8 +14,9 @@ struct LoginAccountTable: Attack {
         self.size = size
     }
 
-    /// The quota of junk and its time are those of the attack that showed the defect. An attempt counts for an hour, so that the attack at its
-    /// start still counts at its end.
+    /// The quota and the duration of junk are those of the attack that showed the defect. An attempt counts for an hour, so that
+    /// the first
+    /// attempts still count at the end of the attack.
     var settings: [String: String] {
         var settings = ["LIMIT_LOGIN_ACCOUNT": "10/3600"]
         if size == .small { settings["LIMIT_MEMORY_MB"] = "1" }
@@ -23,7 +25,7 @@ struct LoginAccountTable: Attack {
 
     private var networks: Int { size.pick(small: 50, full: 1_900, tenfold: 19_000) }
     private var users: Int { size.pick(small: 10, full: 400) }
-    /// One less than `login-ip` admits in a minute, however fast they come.
+    /// One less than `login-ip` admits in a minute, at any rate.
     private static let perNetwork = 59
 
     func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
@@ -36,7 +38,7 @@ struct LoginAccountTable: Attack {
         progress("\(networks * Self.perNetwork) junk sign-ins from \(networks) networks")
         async let meanwhile = signIn(emails[..<users], group: 1, on: server)
         let junk = try await server.tally(networks * Self.perNetwork, atOnce: 48) { number in
-            // A network's attempts come one after another, with an address each.
+            // A network's attempts are sent one after another, each with another address.
             let (network, attempt) = (number / Self.perNetwork, number % Self.perNetwork)
             let client = "2001:db8:\(String(network % 65_536, radix: 16)):\(String(network / 65_536, radix: 16))::1"
             return try await server.signIn(
@@ -71,7 +73,7 @@ struct LoginAccountTable: Attack {
 
     private static let refusedAfterTen = [Int](repeating: 401, count: 10) + [429]
 
-    /// Guesses until the limit of one client with one address refuses.
+    /// Guesses passwords until the limit of one client with one address refuses.
     private func guess(_ email: String, on server: AttackedServer) async throws -> [Int] {
         var statuses: [Int] = []
         for _ in 0..<11 {
@@ -90,7 +92,7 @@ struct LoginAccountTable: Attack {
         report.require("A client at its limit is not forgiven \(moment)", counted: "\(status)", status == 429)
     }
 
-    /// Signs users in, each from a network of its own, half of them IPv4. As a client does, each tries again when the server is busy.
+    /// Signs users in, each from a separate network, half of them by IPv4. Each retries like a client while the server is busy.
     private func signIn(_ emails: ArraySlice<String>, group: Int, on server: AttackedServer) async throws -> Tally {
         let emails = Array(emails)
         return try await server.tally(emails.count, atOnce: 4) { number in

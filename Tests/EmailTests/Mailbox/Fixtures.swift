@@ -7,7 +7,7 @@ import Testing
 
 @testable import Email
 
-/// A wall clock that stands still until a test moves it.
+/// A wall clock that advances only when a test moves it.
 final class WallClock: Sendable {
     private let date = Mutex(Date(timeIntervalSince1970: 1_750_000_000))
 
@@ -27,7 +27,7 @@ func withMailbox<Result>(_ body: (MailboxFolder, WallClock) async throws -> Resu
 }
 
 extension Mail {
-    /// A mail with the given parts and something harmless elsewhere.
+    /// Returns an email with the given parts and harmless defaults for the others.
     static func sample(
         sender: String = "Holdfast <noreply@example.com>",
         recipient: String = "ana@example.com",
@@ -48,12 +48,12 @@ extension Mail {
 }
 
 extension MIMEMessage {
-    /// The message of a mail, with a fixed date and id.
+    /// Creates the message of an email with a fixed date and id.
     init(_ mail: Mail) {
         self.init(mail: mail, date: Date(timeIntervalSince1970: 1_750_000_000), id: "0000-1111")
     }
 
-    /// The lines of the header, each continuation with the line that it continues.
+    /// The header fields, each with its continuation lines.
     var headerFields: [String] {
         let end = text.firstRange(of: "\r\n\r\n")?.lowerBound ?? text.endIndex
         return text[..<end].split(separator: "\r\n").reduce(into: []) { fields, line in

@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test("The message is seven bits wide, its lines end in CRLF and are no longer than 78")
+    @Test("The message is 7-bit, with CRLF line endings and at most 78 characters per line")
     func lines() throws {
         let mail = try Mail.sample(
             sender: "Ñandú <noreply@example.com>",
@@ -38,7 +38,7 @@ import Testing
         #expect(lines.last == "", "the last line is ended too")
     }
 
-    @Test("The text stands before the HTML, each in the shorter encoding, within the boundary")
+    @Test("The text precedes the HTML, each in the shorter encoding, between boundaries")
     func parts() throws {
         let message = MIMEMessage(try .sample(text: "text\n.\nFrom x", html: "<p>סיסמה</p>")).text
         let body = try #require(message.firstRange(of: "\r\n\r\n")).upperBound
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "The date is written as RFC 5322 asks, in English and UTC",
+        "Formats the date by RFC 5322, in English and UTC",
         arguments: [
             (0.0, "Thu, 01 Jan 1970 00:00:00 +0000"), (1_709_164_799, "Wed, 28 Feb 2024 23:59:59 +0000"),
             (1_709_164_800.9, "Thu, 29 Feb 2024 00:00:00 +0000"), (4_102_444_800, "Fri, 01 Jan 2100 00:00:00 +0000"),
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "Encoded words have at most 75 characters in lines of at most 76, and decode back",
+        "Encoded words have at most 75 characters on lines of at most 76, and decode back",
         arguments: [
             "ñ", "contraseña", String(repeating: "ñ", count: 500), String(repeating: "x", count: 38) + "🐦",
             "e" + String(repeating: "\u{301}", count: 200), "👩‍👩‍👧‍👦 " + String(repeating: "👩‍👩‍👧‍👦", count: 20), "=?utf-8?Q?a?=",
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "A sender is a name and an address, or an address alone",
+        "A sender is a name and an address, or only an address",
         arguments: [
             ("noreply@example.com", "noreply@example.com"), ("<noreply@example.com>", "<noreply@example.com>"),
             ("Holdfast <noreply@example.com>", "\"Holdfast\" <noreply@example.com>"),
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "The message id has the sender's own domain, or none that exists",
+        "The message id has the sender's domain, or one that does not exist",
         arguments: [
             ("A <a@mail.example.com>", "mail.example.com"), ("a@example.org", "example.org"), ("nobody", "holdfast.invalid"),
             ("A <a@>", "holdfast.invalid"), ("A <a@b c>", "holdfast.invalid"), ("A <a@x\r\nBcc: e@f.g>", "holdfast.invalid"),

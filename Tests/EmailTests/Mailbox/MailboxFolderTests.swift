@@ -10,7 +10,7 @@ import Testing
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("The folder is its owner's alone, and so is each file")
+    @Test("Only the owner can read the folder and each file")
     func permissions() async throws {
         try await withMailbox { mailbox, _ in
             try await mailbox.deliver(try .sample())
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("A delivered mail is read back as it was")
+    @Test("A delivered email reads back unchanged")
     func readBack() async throws {
         try await withMailbox { mailbox, _ in
             let mail = try Mail.sample(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("The newest mail stands first, whatever the number of digits, and no more are read than asked for")
+    @Test("Lists the newest emails first, and reads no more of them than requested")
     func newestFirst() async throws {
         try await withMailbox { mailbox, clock in
             #expect(try mailbox.mails() == [])
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Concurrent deliveries at one instant lose nothing, and no reader sees half a mail")
+    @Test("Concurrent deliveries at one instant lose nothing, and no reader sees a part")
     func concurrent() async throws {
         try await withMailbox { mailbox, _ in
             let text = String(repeating: "a long text\n", count: 5_000)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("What is no mail of ours is left out")
+    @Test("Ignores files that are not emails of this mailbox")
     func foreignFiles() async throws {
         try await withMailbox { mailbox, _ in
             try await mailbox.deliver(try .sample())
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("A second mailbox on the folder sees the first one's mails")
+    @Test("A second mailbox on the folder reads the first one's emails")
     func reopened() async throws {
         try await withMailbox { mailbox, clock in
             try await mailbox.deliver(try .sample())
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "An id leads to no file but the folder's own mails",
+        "An id can only name emails of the folder",
         arguments: [
             "", ".", "..", "../secret", "..%2Fsecret", "/etc/passwd", "secret", "a/b", "a\\b", "a\0b", "*", "0001 ", "ñ", "é",
             "../mailbox/0", "%2e%2e", "-", "ffff", String(repeating: "a", count: 100_000),
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A folder that can't be written is a failure worth another try, and leaves nothing behind")
+    @Test("An unwritable folder is a temporary failure and leaves no files behind")
     func unwritable() async throws {
         try await withMailbox { mailbox, _ in
             try FileManager.default.removeItem(at: mailbox.directory)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A mail as Python's `email` package reads it: a reader that knows nothing of ours.
+/// An email as parsed by Python's `email` package, which is independent of this library.
 struct PythonMail: Decodable {
     struct Part: Decodable {
         let type: String
@@ -42,12 +42,12 @@ struct PythonMail: Decodable {
         json.dump([read(base64.b64decode(line)) for line in sys.stdin], sys.stdout)
         """
 
-    /// Reads one message in a process of its own.
+    /// Parses one message in a separate process.
     static func read(_ message: Data) throws -> PythonMail {
         try #require(try read([message]).first)
     }
 
-    /// Reads messages in a process of its own.
+    /// Parses messages in a separate process.
     static func read(_ messages: [Data]) throws -> [PythonMail] {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -6,7 +6,7 @@ import Testing
 @testable import Email
 
 @Suite struct PythonReadingTests {
-    @Test("Python's email package reads a delivered file without a defect, to the letter")
+    @Test("Python's email package reads a delivered file without a defect or a change")
     func deliveredFile() async throws {
         try await withMailbox { mailbox, _ in
             let mail = try Mail.sample(
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Python decodes every body to what it was, line by line",
+        "Python decodes every body to the original, line by line",
         arguments: [
             "", "\n", "\n\n", " ", "trailing \nblank\t\n", ".", "..\n.\n", "=", "a=b=3D\n", "From\nFrom me\n", "ñ",
             String(repeating: "x", count: 75), String(repeating: "x", count: 76), String(repeating: "x", count: 77),
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Python decodes every subject to what it was",
+        "Python decodes every subject to the original",
         arguments: [
             "Reset your password", "Contraseña", "ñ", "🐦", String(repeating: "ñ", count: 300), String(repeating: "🐦", count: 50),
             "=?utf-8?B?SGFja2Vk?=", "a: b; c=\"d\" <e@f>", "e" + String(repeating: "\u{301}", count: 100), "ends with 🐦 🐦",
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "Python finds no header and no recipient but ours, whatever subject and sender say",
+        "Python finds no injected header or recipient, whatever subject and sender are",
         arguments: ["\r\n", "\n", "\r", "\u{85}", "\u{2028}", "\r\n\r\n", "\0\r\n", "\u{B}", "\u{C}"]
     )
     func injection(_ lineEnd: String) throws {

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "The link of a mail is the first web address on a line of its own, so that no name in the text can pose as it",
+        "Uses only a URL alone on its line as an email's link, so no name can imitate it",
         arguments: [
             (
                 "Hello\n\nhttps://example.com/reset-password?token=a&email=b%40c.de\n",
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "A mail without a web address has no link",
+        "An email without a URL has no link",
         arguments: ["", "Hello", "see https", "xhttps://a.example/", "mailto:a@b.de"]
     )
     func noLink(_ text: String) throws {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "What is no message is not read, and does no harm",
+        "Ignores files that are not messages",
         arguments: [
             "", "\r\n\r\n", "no header", "A\r\n\r\n", "A: b\r\n\r\nbody", "Subject: x\r\nTo: y\r\nFrom: z\r\n\r\n",
             "Content-Type: \"\r\n\r\n", ":\r\n\r\n", String(repeating: "\r\n", count: 10_000),
@@ -44,7 +44,7 @@ import Testing
         #expect(StoredMail(id: "1", message: message) == nil)
     }
 
-    @Test("A message cut anywhere is read in part or not at all, and does no harm")
+    @Test("Reads a truncated message partly or not at all, without a trap")
     func truncated() throws {
         let message = MIMEMessage(try .sample(subject: "Contraseña")).text
         for length in 0..<message.count {

@@ -3,7 +3,7 @@ import Testing
 @testable import Email
 
 @Suite struct ConversationTests {
-    @Test("What follows AUTH is no command, whatever its letters, and no answer's words are kept")
+    @Test("Treats everything after AUTH as data, and stores no text of a response")
     func stages() {
         var conversation = SMTPConversation()
         for (said, heard) in [
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "An enhanced code is one of the answer's own class, else there is none",
+        "Reads an enhanced code only if its class matches that of the response",
         arguments: [
             ("550 5.1.1 no", "5.1.1"), ("550 no such user", nil), ("550 4.1.1 odd", nil), ("550 5.1", nil),
             ("550 5.1.1.1 x", nil),
@@ -36,7 +36,7 @@ import Testing
         #expect(conversation.enhancedCode == code)
     }
 
-    @Test("What is no answer changes nothing", arguments: ["", "25", "abc", "999 x", "-50 x", "٢٥٠ x", "\0\0\0"])
+    @Test("Text that is not a response changes nothing", arguments: ["", "25", "abc", "999 x", "-50 x", "٢٥٠ x", "\0\0\0"])
     func garbage(_ line: String) {
         var conversation = SMTPConversation()
         conversation.heard(line)

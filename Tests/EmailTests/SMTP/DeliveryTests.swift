@@ -5,7 +5,7 @@ import MailServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct DeliveryTests {
-    @Test("A mail arrives to the byte, from and to whom it should, and says nothing of the machine that it comes from")
+    @Test("Delivers an email byte for byte, without information about the local machine")
     func arrives() async throws {
         try await MailServer.run { server in
             let mail = try Mail.accented(to: "Ana+x@Example.com")
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Every mail has an id of its own")
+    @Test("Every email has a unique id")
     func ids() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "With TLS from the first byte and with STARTTLS a login is made, and only then",
+        "Logs in only with TLS from the first byte or after STARTTLS",
         arguments: [SMTPSettings.Security.tls, .startTLS]
     )
     func encrypted(_ security: SMTPSettings.Security) async throws {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("Connections are used again, and there are never more than allowed")
+    @Test("Reuses connections and never exceeds their limit")
     func connections() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server) { $0.connectionLimit = 3 }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("An idle connection is closed with QUIT, and the next mail makes a new one")
+    @Test("Closes an idle connection with QUIT; the next email opens a new one")
     func idle() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server) { $0.idleTime = .milliseconds(50) }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A server that was started anew takes the next mail, though the connection to the old one is dead")
+    @Test("Delivers the next email to a restarted server although the old connection died")
     func restarted() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "No name, subject or sender makes a second recipient or another command",
+        "No name, subject or sender adds a recipient or a command",
         arguments: [
             "\r\nRCPT TO:<eve@example.org>", "\r\n.\r\nMAIL FROM:<eve@example.org>", "> RCPT TO:<eve@example.org", "\n.\n", "\0",
         ]
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "A sender whose address no command can carry is told of, and nothing is sent",
+        "Reports a sender address that no command can contain, without sending",
         arguments: [
             "noreply@example.com\r\nRCPT TO:eve", "A <a b@example.com>", "A <a@b.example\r\nDATA>", "nobody", "a@b@c.example",
             "ñ@example.com", "A <>", "",

@@ -8,7 +8,7 @@ import Testing
     private static let secrets = ["example.com", "pass w0rd", "crowns", "noreply", "@"]
 
     @Test(
-        "What a server refuses is told apart: this mail or all, for now or for good; and never with an address",
+        "Classifies refusals as for one or all emails, temporary or permanent",
         arguments: [
             ("busy", .deferred, "450 4.2.0 at RCPT TO"), ("gone", .refused, "550 5.1.1 at RCPT TO"),
             ("closing", .unavailable, "421 4.3.2 at RCPT TO"), ("unproven", .misconfigured, "530 5.7.0 at RCPT TO"),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "A sender that is refused is the operator's to put right, and no fault of the mail",
+        "A refused sender is a configuration error, not a fault of the email",
         arguments: [("stranger", .misconfigured, "553 5.7.1"), ("hurried", .unavailable, "451 4.7.1")]
             as [(
                 String, MailDeliveryError.Kind, String
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "A wrong password is told as what it is, without the password",
+        "Reports a wrong password as such, without the password",
         arguments: [SMTPSettings.Security.tls, .startTLS]
     )
     func wrongPassword(_ security: SMTPSettings.Security) async throws {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Where STARTTLS is asked for, a server without it gets neither a password nor a mail")
+    @Test("If STARTTLS is required, a server without it gets no password and no email")
     func noDowngrade() async throws {
         try await MailServer.run(["--auth", "crowns:pass w0rd"]) { server in
             let delivery = SMTPDelivery(server, security: .startTLS, login: ("crowns", "pass w0rd")) { $0.authorities = nil }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "A certificate that is not trusted, or is another host's, gets neither a password nor a mail",
+        "An untrusted or wrong certificate gets no password and no email",
         arguments: [SMTPSettings.Security.tls, .startTLS],
         [true, false]
     )
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("TLS spoken to a server that does not, and the other way round, end in an error in time")
+    @Test("A mismatch of TLS and plain text ends with an error in time")
     func crossed() async throws {
         try await MailServer.run { server in
             let error = try await SMTPDelivery(server, security: .tls) { $0.authorities = nil }.failure(try .accented())
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "A port at which nobody listens, and a name that there is not, are temporary",
+        "A closed port and an unknown host are temporary failures",
         arguments: ["localhost", "no.such.invalid"]
     )
     func nobody(host: String) async throws {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A server that hangs is given up in time, and holds no other mail up")
+    @Test("Abandons a server that hangs in time, without delaying other emails")
     func hanging() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server, timeout: .seconds(6)) { $0.connectionLimit = 2 }
@@ -129,12 +129,12 @@ import Testing
     }
 
     @Test(
-        "When the connection breaks within DATA, the mail may have arrived only if all of it was sent",
+        "If the connection breaks in DATA, the email may have arrived only if complete",
         arguments: ["cut", "lost"]
     )
     func broken(_ name: String) async throws {
         try await MailServer.run { server in
-            // Long enough that it does not fit into the buffers between here and a server that reads no more.
+            // Too long for the buffers between the client and a server that stops reading.
             let text = String(repeating: "x", count: name == "cut" ? 20_000_000 : 10)
             let error = try #require(try await SMTPDelivery(server).failure(try .accented(to: "\(name)@example.com", text: text)))
             #expect(error.kind != .refused && error.kind != .misconfigured)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("A cancelled delivery ends: in line, in hand, and before it began")
+    @Test("A canceled delivery ends, whether queued, in flight or not yet started")
     func cancelled() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server, timeout: .seconds(100)) { $0.connectionLimit = 1 }
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A mail that is cancelled while it is sent does not arrive in part")
+    @Test("An email canceled while it is sent does not arrive in part")
     func cancelledInData() async throws {
         try await MailServer.run { server in
             let text = String(repeating: "0123456789\n", count: 2_500_000)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("A server that takes its time after DATA holds no other mail up")
+    @Test("A slow response after DATA delays no other email")
     func slowResponse() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server) { $0.connectionLimit = 2 }

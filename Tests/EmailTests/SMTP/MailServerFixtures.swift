@@ -6,7 +6,7 @@ import Foundation
 import MailServerTesting
 
 extension Mail {
-    /// A mail to somebody, which says something.
+    /// Returns an email with accented text.
     static func accented(
         to recipient: String = "ana@example.com",
         from sender: String = "Ñandú <noreply@example.com>",
@@ -26,7 +26,7 @@ extension Mail {
 }
 
 extension SMTPDelivery {
-    /// A delivery to a test's server.
+    /// Creates a delivery to a test's server.
     init(
         _ server: MailServer,
         security: SMTPSettings.Security = .none,
@@ -46,7 +46,7 @@ extension SMTPDelivery {
         self.init(settings: settings, now: { Date(timeIntervalSince1970: 1_750_000_000) })
     }
 
-    /// The error with which a mail is not handed over.
+    /// Returns the error of a delivery; `nil` if it succeeds.
     func failure(_ mail: Mail) async throws -> MailDeliveryError? {
         do {
             try await deliver(mail)

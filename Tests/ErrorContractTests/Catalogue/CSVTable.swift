@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rows of a CSV text (RFC 4180), the header left out.
+/// Parses a CSV text (RFC 4180) into rows, without the header.
 enum CSVTable {
     static func rows(_ text: String) -> [[String]] {
         var rows: [[String]] = []

@@ -1,8 +1,8 @@
 import ErrorContract
 
-/// The statuses and retry classes of the contract, written down a second time.
+/// The statuses and retry classes of the contract, written independently of the sources.
 enum ContractTable {
-    /// The codes beside the published ones, with their statuses.
+    /// The codes that are not published, with their statuses.
     static let own: [ErrorCode: Int] = [
         .requestMalformed: 400, .requestMethodNotAllowed: 405, .requestTimeout: 408, .requestConflict: 409,
         .requestTooLarge: 413, .requestUnsupportedMediaType: 415, .requestKeyReused: 422, .authResetTokenInvalid: 400,

@@ -22,7 +22,7 @@ import Testing
         #expect(Set(texts).count == texts.count, "no two languages say the same in the same words")
     }
 
-    @Test("Every code is explained to developers, in one to three sentences", arguments: ErrorCatalogue.standard.definitions)
+    @Test("Every code has one to three sentences of documentation for developers", arguments: ErrorCatalogue.standard.definitions)
     func documentation(definition: ErrorDefinition) {
         let text = definition.documentation
         #expect((80...400).contains(text.count), "\(definition.code)")
@@ -41,13 +41,13 @@ import Testing
         #expect(!definition.since.isEmpty)
     }
 
-    @Test("Only what tells that an account exists is marked so")
+    @Test("Marks only the codes that reveal whether an account exists")
     func revealing() {
         let revealing = ErrorCatalogue.standard.definitions.filter(\.mayRevealAccount).map(\.code)
         #expect(Set(revealing) == [.authUserNotFound, .authUserInactive, .authUserSuspended, .authEmailExists])
     }
 
-    @Test("An app adds codes of its own behind the standard ones")
+    @Test("An app adds its own codes after the standard ones")
     func adding() throws {
         let catalogue = try ErrorCatalogue.standard.adding([Self.definition("PAYMENT_DECLINED")])
         #expect(catalogue.definitions.count == 59)
@@ -56,7 +56,7 @@ import Testing
         #expect(ErrorCatalogue.standard["PAYMENT_DECLINED"] == nil)
     }
 
-    @Test("A code that is there already is refused, and so is one that is given twice")
+    @Test("Refuses an existing code and a duplicate one")
     func duplicates() throws {
         let catalogue = try ErrorCatalogue.standard.adding([Self.definition("PAYMENT_DECLINED")])
         let present = #expect(throws: DuplicateErrorCode.self) { try catalogue.adding([Self.definition("PAYMENT_DECLINED")]) }
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "An unknown code is described by the longest known code that is a prefix of it at an underscore",
+        "Describes an unknown code by the longest known prefix up to an underscore",
         arguments: [
             ("API_KEY_INVALID_REGION", ErrorCode.apiKeyInvalid), ("AUTH_TOKEN_EXPIRED_A_B_C", .authTokenExpired),
             ("RATE_LIMIT_EXCEEDED", .rateLimitExceeded), ("API_KEY_INVALIDATED", nil), ("AUTH_", nil), ("AUTH", nil), ("", nil),
@@ -79,7 +79,7 @@ import Testing
         #expect(ErrorCatalogue.standard.closestDefinition(to: ErrorCode(code))?.code == expected)
     }
 
-    @Test("A definition outside its family, or without an error status, is a programmer's mistake")
+    @Test("A definition outside its family or without an error status fails a precondition")
     func preconditions() async {
         await #expect(processExitsWith: .failure) { _ = ErrorCatalogueTests.definition("CARD_DECLINED") }
         await #expect(processExitsWith: .failure) { _ = ErrorCatalogueTests.definition("PAYMENT_DECLINED", status: 200) }

@@ -28,7 +28,7 @@ struct PublishedCode: Sendable, CustomTestStringConvertible {
         #expect(definition.userAction == published.userAction)
     }
 
-    @Test("The catalogue holds the 50 published codes and those of the server, and no other")
+    @Test("The catalog has the 50 published codes and the server's own, and no other")
     func completeness() throws {
         let published = try PublishedCode.all().map(\.code)
         #expect(published.count == 50)
@@ -45,7 +45,7 @@ struct PublishedCode: Sendable, CustomTestStringConvertible {
         #expect(ErrorCatalogue.standard.definitions.map(\.code).filter(known.contains) == published)
     }
 
-    @Test("The table is read as CSV: quotes, doubled quotes, commas and line ends inside quotes")
+    @Test("Reads the table as CSV: quotes, doubled quotes, commas and line ends in quotes")
     func csv() {
         let rows = CSVTable.rows("a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n2,\n")
         #expect(rows == [["1", "x, \"y\"\nz"], ["2", ""]])

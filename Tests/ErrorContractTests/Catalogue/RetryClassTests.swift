@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("The table leaves no code out")
+    @Test("The table contains every code")
     func complete() {
         let codes = ContractTable.retryClasses.flatMap(\.codes)
         #expect(codes.count == ErrorCatalogue.standard.definitions.count)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "Without a code the class of the status decides",
+        "Without a code, the class of the status decides",
         arguments: [
             (401, RetryClass.afterRefreshOrSignIn), (429, .afterDelay), (408, .withBackoff), (500, .withBackoff),
             (502, .withBackoff), (503, .withBackoff), (504, .withBackoff), (599, .withBackoff), (400, .never), (403, .never),
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "An unknown code falls back by the longest known prefix, then by its family, then by the class of the status",
+        "Classifies an unknown code by longest known prefix, then family, then status",
         arguments: [
             ("AUTH_TOKEN_EXPIRED_SOON", 401, RetryClass.afterRefresh), ("SERVER_MAINTENANCE_LONG", 503, .onlyAfterNamedDelay),
             ("RATE_LIMIT_QUOTA_EXCEEDED_FREE_TIER", 429, .onlyAfterNamedDelay), ("AUTH_NEW", 401, .never),

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "Without a code the status gives the kind and a local code",
+        "Without a code, the status gives the kind and a local code",
         arguments: [
             (400, APIError.Kind.badRequest, "BAD_REQUEST"), (401, .unauthorized, "UNAUTHORIZED"),
             (402, .badRequest, "BAD_REQUEST"), (403, .forbidden, "FORBIDDEN"), (404, .notFound, "NOT_FOUND"),
@@ -27,7 +27,7 @@ import Testing
         #expect(error.status == status)
     }
 
-    @Test("Field problems make it a validation error, and so does a code that says so without them")
+    @Test("Field problems or a code of validation make the error a validation error")
     func validation() {
         let fields = error(status: 422, body: #"{"success":false,"errors":[{"field":"email","message":"x"}]}"#)
         #expect(fields.kind == .validation && fields.code == .validationError && fields.recovery == .fixFields)
@@ -35,7 +35,7 @@ import Testing
         #expect(detail.kind == .validation && detail.code == .validationInvalidEmail && detail.recovery == .fixFields)
     }
 
-    @Test("A server's code brings its retry class and recovery, whatever the status says")
+    @Test("A server's code sets retry class and recovery, whatever the status")
     func byCode() {
         let key = error(status: 401, headers: [.errorCode: "API_KEY_INVALID"])
         #expect(key.kind == .unauthorized && key.retry == .never && key.recovery == .openSettings && !key.isRetryable)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "An unknown code is recovered from by its prefix, else by the kind",
+        "Recovers from an unknown code by its prefix, otherwise by the kind",
         arguments: [
             ("AUTH_NEW", 401, Recovery.signIn), ("API_KEY_REVOKED", 401, .openSettings), ("SOCIAL_NEW", 401, .openSettings),
             ("API_KEY_INVALID_REGION", 401, .openSettings), ("PAYMENT_DOWN", 503, .retry), ("RATE_LIMIT_NEW", 429, .wait),
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Whether a repeat may help follows from the retry class",
+        "The retry class decides whether a retry may help",
         arguments: [
             (RetryClass.never, false), (.afterSignIn, false), (.afterRefresh, true), (.afterRefreshOrSignIn, true),
             (.afterDelay, true), (.withBackoff, true), (.onlyAfterNamedDelay, false),
@@ -68,13 +68,13 @@ import Testing
         #expect(APIError(kind: .custom, code: .unknown, retry: retry).isRetryable == expected)
     }
 
-    @Test("Where only a named delay helps, a repeat may help once there is one")
+    @Test("If only a known delay helps, a retry may help once there is one")
     func namedDelay() {
         #expect(!error(status: 503, headers: [.errorCode: "SERVER_MAINTENANCE"]).isRetryable)
         #expect(error(status: 503, headers: [.errorCode: "SERVER_MAINTENANCE", .retryAfter: "30"]).isRetryable)
     }
 
-    @Test("The facts of the answer are kept")
+    @Test("Keeps the facts of the response")
     func facts() {
         let body =
             #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Slow","details":{"retry_after":60,"limit":3},"request_id":"r9"}}"#
@@ -83,7 +83,7 @@ import Testing
         #expect(error.details["limit"] == 3 && error.context == "user_login" && error.attempts == 1)
     }
 
-    @Test("The description tells the facts for a log and no text of the server")
+    @Test("The description has the facts for a log and no text of the server")
     func description() {
         let body =
             #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"secret ana@example.org","details":{"retry_after":60},"#
@@ -96,13 +96,13 @@ import Testing
         #expect("\(APIError(kind: .network, code: .networkError))" == "network NETWORK_ERROR")
     }
 
-    @Test("A page of somebody else is no answer of the API, whatever its status", arguments: [200, 403, 511])
+    @Test("A web page of another server is not an API response, whatever its status", arguments: [200, 403, 511])
     func foreignPage(status: Int) {
         let error = error(status: status, body: "<!doctype html><title>Just a moment...</title>")
         #expect(error.kind == .notAPI && error.code == .notAPIResponse && error.retry == .never && error.message == nil)
     }
 
-    @Test("A quota that is used up at another server is no reason to repeat by itself")
+    @Test("A used-up quota of another server is not retried automatically")
     func foreignQuota() {
         let body = #"{"error":{"message":"m","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#
         #expect(!error(status: 429, body: body).isRetryable)

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "A value that is not as expected is named by its place and by what is wrong with it",
+        "Reports an unexpected value with its coding path and the problem",
         arguments: [
             (#"{"items":[{"name":"a"},{}]}"#, "items[1].name", "missing"),
             (#"{"items":[{"name":"a"},{"name":null}]}"#, "items[1].name", "null"),
@@ -40,7 +40,7 @@ import Testing
         #expect(error?.underlying is DecodingError && error?.context == "load_orders")
     }
 
-    @Test("A value that cannot be written is a request that could not be built")
+    @Test("A value that can't be encoded is a request that could not be built")
     func encoding() {
         do {
             _ = try JSONEncoder().encode(["a": [1, Double.infinity]])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("An API error stays as it is, and gets a context only if it has none")
+    @Test("Keeps an API error, and adds a context only if it has none")
     func apiError() {
         var error = APIError(.conflict, context: "own")
         error.attempts = 3
@@ -67,13 +67,13 @@ import Testing
         }
     }
 
-    @Test("An error that says itself what it is is believed")
+    @Test("Uses the kind that a convertible error declares")
     func convertible() {
         let error = APIError(Declined(), context: "pay")
         #expect(error.code.rawValue == "CARD_DECLINED" && error.recovery == .retry && error.context == "pay")
     }
 
-    @Test("A cancelled task is cancelled, however the system says it")
+    @Test("Recognizes every form of a canceled task as canceled")
     func cancelled() {
         let ways: [any Error] = [
             CancellationError(), URLError(.cancelled), POSIXError(.ECANCELED), CocoaError(.userCancelled),
@@ -92,7 +92,7 @@ import Testing
         var errorDescription: String?
     }
 
-    @Test("An error that nobody knows is unknown, and none of its insides are shown")
+    @Test("An unknown error is of kind unknown and shows no internal details")
     func unknown() {
         let error = APIError(Plain(), context: "c")
         #expect(error.kind == .custom && error.code == .unknown && error.message == nil && !error.isRetryable)
@@ -100,7 +100,7 @@ import Testing
         #expect(error.presentation(in: .spanish, now: .distantPast).message == "Ocurrió un error. Por favor, intenta de nuevo.")
     }
 
-    @Test("The text that an app's own error brings for people is shown")
+    @Test("Shows the user-facing text of an app's own error")
     func localized() {
         let own: [any Error] = [
             Spoken(errorDescription: "La tarjeta caducó."),
@@ -113,14 +113,14 @@ import Testing
     }
 
     @Test(
-        "A text that is none, or that is not for people, is not shown",
+        "Does not show an empty text or one not meant for users",
         arguments: [nil, "", "<html><body>502</body></html>", "Traceback (most recent call last):\n  File", "a\u{0}b"]
     )
     func unfitText(text: String?) {
         #expect(APIError(Spoken(errorDescription: text)).message == nil)
     }
 
-    @Test("A system's own text, which may name files, is not shown")
+    @Test("Does not show a system's own text, which may name files")
     func systemText() {
         let info = [NSLocalizedDescriptionKey: "The file “accounts.db” couldn’t be opened."]
         for domain in [NSCocoaErrorDomain, NSPOSIXErrorDomain, NSURLErrorDomain] {
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("Numbers that no system has are no trap", arguments: [Int.min, -70_000, -1, 0, 1, 256, 1 << 40, Int.max])
+    @Test("Invalid error numbers do not trap", arguments: [Int.min, -70_000, -1, 0, 1, 256, 1 << 40, Int.max])
     func oddNumbers(code: Int) {
         for domain in [NSCocoaErrorDomain, NSPOSIXErrorDomain, NSURLErrorDomain, "", "x"] {
             #expect(APIError(NSError(domain: domain, code: code), context: "c").context == "c")

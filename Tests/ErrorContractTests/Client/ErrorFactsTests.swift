@@ -4,7 +4,7 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// Facts of an error for code that knows little of this library.
+/// Facts of an error for code that knows little about this library.
 @Suite("Facts of an error")
 struct ErrorFactsTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -16,7 +16,7 @@ struct ErrorFactsTests {
     }
 
     @Test(
-        "localizedDescription is the message of the presentation, in the client's language",
+        "localizedDescription is the presentation's message in the client's language",
         arguments: [(Language.spanish, "Revisa tu conexión a internet"), (.english, "Check your internet connection")]
     )
     func localizedDescription(language: Language, expected: String) {
@@ -32,7 +32,7 @@ struct ErrorFactsTests {
         #expect(APIError(.network).localizedDescription == ContractText.network.text(in: .preferred()))
     }
 
-    @Test("A presentation that sends the user to support carries code, request id and the server's time")
+    @Test("Sends the user to support with the code, the request id and the server's time")
     func supportReference() throws {
         let shown = suspended(timestamp: "2025-11-04T10:31:00Z").presentation(in: .spanish, now: Self.now)
         let reference = try #require(shown.supportReference)
@@ -45,14 +45,14 @@ struct ErrorFactsTests {
         #expect(ContractText.supportReference.text(in: .english) == "Support reference")
     }
 
-    @Test("Without a server's time the device's stands in, and other errors carry no reference")
+    @Test("Uses the device's time without a server's; other errors carry no reference")
     func supportReferenceTime() {
         #expect(suspended().supportReference(now: Self.now).description == "AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z")
         #expect(APIError(.network).presentation(in: .english, now: Self.now).supportReference == nil)
         #expect(APIError(.network).supportReference(now: Self.now).description == "NETWORK_ERROR · 2025-11-04T10:30:00Z")
     }
 
-    @Test("Equal facts are equal errors, whatever client made the call")
+    @Test("Errors with equal facts are equal, whatever client made the call")
     func equal() {
         var (left, right) = (suspended(), suspended())
         (left.language, left.catalogue) = (.spanish, nil)
@@ -77,14 +77,14 @@ struct ErrorFactsTests {
         { $0.serverTextLanguage = .german }, { $0.presentationText = ContractText.network },
     ]
 
-    @Test("Each fact that a caller can see makes a difference", arguments: changes.indices)
+    @Test("Each fact that a caller can see makes errors different", arguments: changes.indices)
     func different(index: Int) {
         var changed = suspended()
         Self.changes[index](&changed)
         #expect(changed != suspended())
     }
 
-    @Test("A screen's own text goes before all others")
+    @Test("A screen's own text has the highest priority")
     func presentationText() {
         var error = APIError(.rateLimited)
         error.presentationText = ContractText.resetLimited(wait: .seconds(3_600))

@@ -2,7 +2,7 @@ import ErrorContract
 import Foundation
 import Testing
 
-/// A kind, what it brings by itself, and what a person is shown for it.
+/// A kind, its default facts, and the title, text and actions that users see for it.
 struct KindRow: Sendable, CustomTestStringConvertible {
     var kind: APIError.Kind
     var code: String
@@ -107,7 +107,7 @@ struct KindRow: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ErrorKindTests {
-    @Test("A kind brings its own code, retry class and recovery", arguments: KindRow.all)
+    @Test("A kind has its own code, retry class and recovery", arguments: KindRow.all)
     func local(row: KindRow) {
         let error = APIError(row.kind, context: "user_login", underlying: CancellationError())
         #expect(error.kind == row.kind && error.code.rawValue == row.code)
@@ -118,7 +118,7 @@ struct KindRow: Sendable, CustomTestStringConvertible {
         #expect(error.status == nil && error.message == nil && error.requestID == nil && error.violations.isEmpty)
     }
 
-    @Test("A person is shown a title, a text and actions for each kind, in every language", arguments: KindRow.all)
+    @Test("Shows a title, a text and actions for each kind, in every language", arguments: KindRow.all)
     func shown(row: KindRow) {
         var error = APIError(row.kind)
         error.retryAfter = row.retryAfter
@@ -132,13 +132,13 @@ struct KindRow: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("The table has every kind, and every local code but those that need a status")
+    @Test("The table has every kind, and every local code that needs no status")
     func complete() {
         #expect(Set(KindRow.all.map(\.kind)).count == 19)
         #expect(Set(KindRow.all.map(\.code)).count == 19)
     }
 
-    @Test("An app's own kind has no code of its own, and is shown as anything unknown")
+    @Test("An app's own kind has no code and is shown like an unknown one")
     func ownKind() {
         let error = APIError(.init(rawValue: "payment"))
         #expect(error.code == .unknown && !error.isRetryable)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// One situation and what a person must be shown.
+/// A situation and its expected presentation.
 struct PresentationRow: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var error: APIError
@@ -195,7 +195,7 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
 
 @Suite struct ErrorPresentationTests {
     @Test(
-        "An error is shown with exactly this title, text and actions",
+        "Shows an error with exactly this title, text and actions",
         arguments: PresentationRow.sessions + PresentationRow.limits + PresentationRow.failures
     )
     func shown(row: PresentationRow) {
@@ -226,7 +226,7 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         #expect(APIError(.unknownOutcome).recovery == .checkAgain && !APIError(.unknownOutcome).isRetryable)
     }
 
-    @Test("A code of the app's own is shown with the app's text")
+    @Test("Shows a code of the app with the app's text")
     func ownCode() throws {
         let own = ErrorDefinition(
             "PAYMENT_DECLINED",

@@ -16,7 +16,7 @@ struct LocalRefusalTextTests {
     }
 
     @Test(
-        "A gate closed by a 503, or a circuit, says that the service is unavailable, and for how long",
+        "A gate closed by a 503, or a circuit, reports an unavailable service and a wait",
         arguments: [LocalHold.Source.gate, .breaker],
         [
             (Duration.seconds(1), "1 segundo", "1 second"), (.seconds(6), "6 segundos", "6 seconds"),
@@ -35,7 +35,7 @@ struct LocalRefusalTextTests {
     }
 
     @Test(
-        "The unavailable service is plural-correct in every language",
+        "The text of an unavailable service has the right plurals in every language",
         arguments: [
             (Language.spanish, "1 segundo", "2 segundos"), (.english, "1 second", "2 seconds"),
             (.hebrew, "שנייה אחת", "שתי שניות"), (.portuguese, "1 segundo", "2 segundos"),
@@ -48,7 +48,7 @@ struct LocalRefusalTextTests {
         #expect(!ContractText.unavailable(wait: nil).text(in: language).contains("{"))
     }
 
-    @Test("A gate closed by a 429 repeats the server's limit, and a quota of the app asks to wait")
+    @Test("A gate closed by a 429 shows the server's limit; an app's quota shows its wait")
     func limits() {
         let gate = Self.refusal(.throttled, by: .gate, wait: .seconds(30))
         #expect(
@@ -64,7 +64,7 @@ struct LocalRefusalTextTests {
         )
     }
 
-    @Test("A response that caused a hold was sent, a refused call was not")
+    @Test("A response that closed the gate was sent, a refused call was not")
     func heldLocally() {
         var answered = APIError(.server)
         answered.hold = LocalHold(.gate, wait: .seconds(6))

@@ -8,7 +8,7 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
     @Test(
-        "A limit is shown in each language, with its wait",
+        "Shows a limit with its wait in each language",
         arguments: [
             (Language.english, "Too many attempts", "Too many requests. Please try again in 5 minutes.", "Try Again", "Cancel"),
             (.spanish, "Demasiados intentos", "Demasiadas solicitudes. Intenta de nuevo en 5 minutos.", "Reintentar", "Cancelar"),
@@ -34,7 +34,7 @@ import Testing
         #expect(shown.secondaryLabel(in: language) == secondary)
     }
 
-    /// Every way in which a call fails: each code as a server answers it, and each kind of failure without an answer.
+    /// Every kind of failed call: each code as a server sends it, and each kind of failure without a response.
     private static let failures: [APIError] =
         ErrorCatalogue.standard.definitions.flatMap { definition in
             [nil, Duration.seconds(45)].map { PresentationRow.answered(definition.status, definition.code, retryAfter: $0) }
@@ -46,11 +46,11 @@ import Testing
             .custom,
         ].flatMap { kind in Recovery.allCases.map { PresentationRow.local(kind, recovery: $0, retryAfter: .seconds(1)) } }
 
-    @Test("Whatever fails is shown in each language, and differently in each", arguments: failures)
+    @Test("Shows every failure in each language, with a different text in each", arguments: failures)
     func everything(error: APIError) {
         let shown = Language.supported.map { ($0, error.presentation(in: $0, now: Self.now)) }
         #expect(Set(shown.map(\.1.message)).count == Language.supported.count)
-        // "Error" is Spanish too.
+        // "Error" is the same word in Spanish.
         #expect(Set(shown.map(\.1.title)).count >= Language.supported.count - 1)
         for (language, presentation) in shown {
             let labels = [presentation.primaryLabel(in: language), presentation.secondaryLabel(in: language)].compactMap(\.self)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A text of the server's own is shown as it came, if it is in the user's language", arguments: Language.supported)
+    @Test("Shows a text of the server unchanged if it is in the user's language", arguments: Language.supported)
     func serverText(language: Language) {
         var error = PresentationRow.answered(400, message: "Der Name ist vergeben.")
         error.headers[.contentLanguage] = language.rawValue

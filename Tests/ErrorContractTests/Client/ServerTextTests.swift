@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Which text is shown for a response of another server: the own one, the server's, or one for the field.
+/// The text that is shown for another server's response: the library's own, the server's, or that of the field.
 @Suite("Texts for errors of other servers")
 struct ServerTextTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -26,7 +26,7 @@ struct ServerTextTests {
         error.presentation(in: language, now: Self.now).message
     }
 
-    @Test("A code of the catalogue is shown with the own text, whatever the server writes")
+    @Test("Shows the catalog's own text for its codes, whatever the server writes")
     func catalogueCode() {
         let body = #"{"error":{"code":"RESOURCE_ALREADY_EXISTS","message":"El pedido ya existe."}}"#
         let error = error(409, body, headers: [.contentLanguage: "es"])
@@ -35,7 +35,7 @@ struct ServerTextTests {
         #expect(error.message == "El pedido ya existe.", "the server's text stays in the error")
     }
 
-    @Test("A code of the app is shown with the app's text, without naming the catalogue again")
+    @Test("Shows the app's text for the app's code, without repeating the catalog")
     func appCode() throws {
         let catalogue = try ErrorCatalogue.standard.adding([
             ErrorDefinition(
@@ -66,14 +66,14 @@ struct ServerTextTests {
         #expect(error.isServerText(in: .spanish) == isShown)
     }
 
-    @Test("A text of unknown language is not shown, to no user", arguments: Language.supported)
+    @Test("Never shows a text of unknown language", arguments: Language.supported)
     func unknownLanguage(language: Language) {
         let error = error(400, #"{"detail":"El nombre ya existe."}"#)
         #expect(message(error, language) == ContractText.unknownError.text(in: language))
         #expect(error.message == "El nombre ya existe.")
     }
 
-    @Test("serverTextLanguage stands in for Content-Language, also for one of another language")
+    @Test("serverTextLanguage replaces a missing Content-Language, also for other languages")
     func setting() {
         for headers in [[:], [.contentLanguage: "en"]] as [HTTPFields] {
             let error = error(400, #"{"detail":"El nombre ya existe."}"#, headers: headers, serverTextLanguage: .spanish)
@@ -123,7 +123,7 @@ struct ServerTextTests {
         #expect(english.fields.map(\.text) == (status == 429 ? limited : texts))
     }
 
-    @Test("A text beside violations, as of errors[0].message, is shown if it is in the user's language")
+    @Test("Shows a text beside violations, as errors[0].message, in the user's language")
     func firstError() {
         let error = error(422, #"{"errors":[{"message":"El pedido está cerrado."}]}"#, serverTextLanguage: .spanish)
         #expect(message(error, .spanish) == "El pedido está cerrado.")
@@ -131,7 +131,7 @@ struct ServerTextTests {
     }
 
     @Test(
-        "A field's problem gets an own text by field and kind",
+        "A field's problem gets a text by field and kind",
         arguments: [
             ("email", "Enter a valid email address.", "Por favor, ingresa un correo electrónico válido"),
             ("email", "This field may not be blank.", "Por favor, ingresa tu correo electrónico"),
@@ -187,7 +187,7 @@ struct ServerTextTests {
     }
 
     @Test(
-        "The kind of a violation is read from its code first",
+        "Reads the kind of a violation from its code first",
         arguments: [
             ("missing", FieldViolation.Kind.required), ("string_too_short", .tooShort), ("string_too_long", .tooLong),
             ("greater_than_equal", .outOfRange), ("int_parsing", .malformed), ("VALIDATION_MISSING_FIELD", .required),
@@ -200,7 +200,7 @@ struct ServerTextTests {
         #expect(FieldViolation(field: "title", code: ErrorCode(code), message: "m").kind == kind)
     }
 
-    @Test("Zod's too_small of a text is a short text, and a code that says nothing leaves the text to decide")
+    @Test("Maps Zod's too_small to short text; a code without a meaning defers to the text")
     func kindByText() {
         let short = FieldViolation(field: "title", code: "too_small", message: "String must contain at least 3 characters")
         #expect(short.kind == .tooShort)
@@ -210,7 +210,7 @@ struct ServerTextTests {
     }
 
     @Test(
-        "A 429 with a delay always says how long",
+        "A 429 with a delay always shows the delay",
         arguments: [
             ("Has enviado demasiados mensajes.", "Has enviado demasiados mensajes. Intenta de nuevo en 30 segundos."),
             ("Demasiados mensajes", "Demasiados mensajes. Intenta de nuevo en 30 segundos."),
@@ -231,7 +231,7 @@ struct ServerTextTests {
         #expect(message(coded, .english) == "Too many requests from this device. Try again later. Try again in 2 hours.")
     }
 
-    @Test("A 429's violation says how long, too")
+    @Test("A violation of a 429 shows the delay, too")
     func limitedViolation() {
         let body =
             #"{"success":false,"error_code":429,"errors":[{"field":"email","message":"Demasiados intentos con este correo"}]}"#
@@ -240,7 +240,7 @@ struct ServerTextTests {
         #expect(message(error, .english) == "Too many requests. Please try again in 1 hour.")
     }
 
-    @Test("The kind has a text where the response says nothing that can be shown")
+    @Test("Shows the kind's text if the response has no text that can be shown")
     func kinds() {
         #expect(message(error(403, #"{"detail":"No."}"#), .english) == "You do not have access to this.")
         #expect(message(error(404, #"{"detail":"No."}"#), .spanish) == "No encontramos lo que buscabas.")
@@ -262,7 +262,7 @@ struct ServerTextTests {
         }
     }
 
-    @Test("The server's reason against a password is shown if it is in the user's language")
+    @Test("Shows the server's reason against a password if it is in the user's language")
     func weakPassword() {
         let body = #"{"error":{"code":"AUTH_WEAK_PASSWORD","message":"La contraseña debe tener al menos 12 caracteres"}}"#
         let error = error(400, body, headers: [.contentLanguage: "es"])
@@ -271,7 +271,7 @@ struct ServerTextTests {
     }
 }
 
-/// A 401 to a request that carried no credentials.
+/// A 401 to a request without credentials.
 @Suite("A 401 without credentials")
 struct UncredentialedTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -297,7 +297,7 @@ struct UncredentialedTests {
         }
     }
 
-    @Test("Of a sign-in means wrong credentials, in every language and with the server's text kept")
+    @Test("Of a sign-in, means wrong credentials in every language and keeps the text")
     func signIn() {
         for code in [nil, ErrorCode("token_not_valid"), "no_active_account"] {
             let error = refused(false, code: code).refusingSignIn()
@@ -310,7 +310,7 @@ struct UncredentialedTests {
     }
 
     @Test(
-        "Wrong credentials by the codes of other servers, whatever their status",
+        "Reads wrong credentials from other servers' codes, whatever their status",
         arguments: [
             (400, "invalid_credentials"), (400, "invalid_grant"), (400, "INVALID_LOGIN_CREDENTIALS"), (403, "invalid_password"),
         ]
@@ -322,7 +322,7 @@ struct UncredentialedTests {
     }
 
     @Test(
-        "Another reason against a sign-in stays",
+        "Keeps another reason against a sign-in",
         arguments: [(403, "AUTH_USER_SUSPENDED"), (401, "API_KEY_INVALID"), (429, "RATE_LIMIT_EXCEEDED")]
     )
     func otherReasons(status: Int, code: String) {

@@ -43,7 +43,7 @@ import Testing
     ]
 
     @Test(
-        "Each of the 48 codes of URLError becomes the kind that it stands for, also as a bare number",
+        "Maps each of the 48 codes of URLError to its kind, also as a bare number",
         arguments: urlErrors.indices
     )
     func urlError(row: Int) {
@@ -68,7 +68,7 @@ import Testing
         #expect(codes.count == 48 && Set(codes).count == 48)
     }
 
-    @Test("A certificate that is not trusted is no reason to repeat by itself; a connection that broke is")
+    @Test("Retries a broken connection automatically, but not an untrusted certificate")
     func certificates() {
         #expect(!APIError(URLError(.serverCertificateUntrusted)).isRetryable)
         #expect(!APIError(URLError(.clientCertificateRequired)).isRetryable)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "A number of POSIX becomes the kind that it stands for",
+        "Maps a POSIX error number to its kind",
         arguments: [
             (POSIXErrorCode.ENETDOWN, APIError.Kind.noInternet), (.ENETUNREACH, .noInternet), (.ETIMEDOUT, .timeout),
             (.ECONNREFUSED, .network), (.ECONNRESET, .network), (.ECONNABORTED, .network), (.EHOSTUNREACH, .network),
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "An error of Cocoa becomes the kind that it stands for",
+        "Maps a Cocoa error to its kind",
         arguments: [
             (CocoaError.Code.coderReadCorrupt, APIError.Kind.decoding), (.coderValueNotFound, .decoding),
             (.propertyListReadCorrupt, .decoding), (.coderInvalidValue, .invalidRequest),
@@ -103,7 +103,7 @@ import Testing
         #expect(APIError(CocoaError(code)).kind == kind)
     }
 
-    @Test("What JSONSerialization says about a text that is no JSON is a decoding error")
+    @Test("An error of JSONSerialization about invalid JSON is a decoding error")
     func serialization() {
         #expect { try JSONSerialization.jsonObject(with: Data("{".utf8)) } throws: { APIError($0).kind == .decoding }
     }

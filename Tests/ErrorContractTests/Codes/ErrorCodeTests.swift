@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ErrorCodeTests {
     @Test(
-        "A code that this version does not know survives a round trip",
+        "An unknown code survives a round trip",
         arguments: ["RATE_LIMIT_EXCEEDED", "FUTURE_CODE", "", "ñ x"]
     )
     func roundTrip(text: String) throws {
@@ -13,18 +13,18 @@ import Testing
         #expect(try JSONDecoder().decode([ErrorCode].self, from: data) == [ErrorCode(text)])
     }
 
-    @Test("A code is printed as it travels")
+    @Test("The description of a code is its wire form")
     func description() {
         #expect("\(ErrorCode.authTokenExpired)" == "AUTH_TOKEN_EXPIRED")
         #expect(ErrorCode(rawValue: "AUTH_TOKEN_EXPIRED") == .authTokenExpired)
     }
 
-    @Test("What is not a text is not a code", arguments: ["[1]", "[null]", "[{}]"])
+    @Test("Refuses a value that is not a text as a code", arguments: ["[1]", "[null]", "[{}]"])
     func refused(json: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([ErrorCode].self, from: Data(json.utf8)) }
     }
 
-    @Test("A local code for a failing server carries the status")
+    @Test("A local code for a failing server contains the status")
     func serverError() {
         #expect(ErrorCode.serverError(502).rawValue == "SERVER_ERROR_502")
     }

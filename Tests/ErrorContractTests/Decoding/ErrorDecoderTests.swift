@@ -8,7 +8,7 @@ import Testing
         ErrorDecoder().decode(status: status, headers: headers, body: Array(text.utf8), now: Date(timeIntervalSince1970: 0))
     }
 
-    @Test("A refusal under a successful status has the status that it claims")
+    @Test("A refusal under a success status has the status in its body")
     func claimedStatus() {
         let error = decode(#"{"success":false,"error_code":429,"errors":[{"field":"rate_limit","message":"Slow"}]}"#, status: 200)
         #expect(error.status == 429)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "The claimed status counts under a successful one only, and only if it is an error's",
+        "Uses the status in the body only under a success status and only for errors",
         arguments: [
             (400, "429", 400), (200, "200", 200), (200, "600", 200), (200, "-1", 200), (200, "400.5", 200), (200, "1e300", 200),
             (200, "\"429\"", 200), (200, "null", 200), (201, "503", 503),
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "A refusal in one text is read",
+        "Reads a refusal of a single text",
         arguments: [
             #"{"success":false,"error":"Nope"}"#, #"{"valid":false,"error":"Nope"}"#, #"{"success":false,"message":"Nope"}"#,
         ]
@@ -38,7 +38,7 @@ import Testing
         #expect(decode(text).family == .success)
     }
 
-    @Test("The code of the body counts before that of the header, the id of the header before that of the body")
+    @Test("Prefers the code of the body and the id of the header")
     func precedence() {
         let text = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","request_id":"body"}}"#
         let error = decode(text, status: 401, headers: [.errorCode: "AUTH_TOKEN_INVALID", .requestID: "header"])
@@ -47,7 +47,7 @@ import Testing
         #expect(decode("<html>", status: 401, headers: [.errorCode: "AUTH_TOKEN_INVALID"]).code == .authTokenInvalid)
     }
 
-    @Test("A delay in a header counts before that of the body")
+    @Test("Prefers a delay in a header over one in the body")
     func delayPrecedence() {
         let text = #"{"code":"RATE_LIMIT_EXCEEDED","message":"x","details":{"retry_after":30}}"#
         #expect(decode(text, status: 429).retryAfter == .seconds(30))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "A delay in the body is rounded up and capped, and garbage is none",
+        "Rounds up and caps a delay in the body, and ignores garbage",
         arguments: [
             ("1.2", Duration.seconds(2)), ("0", .zero), ("1e300", RetryAfter.longest), ("315360001", RetryAfter.longest),
             ("-1", nil), ("\"30\"", nil), ("null", nil), ("[30]", nil), ("true", nil),
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "A code or an id that is not fit for a log is left out",
+        "Omits a code or an id that is unsafe for a log",
         arguments: ["a b", "", "a\\nb", "ñ", String(repeating: "A", count: 129)]
     )
     func unfit(text: String) {
@@ -78,14 +78,14 @@ import Testing
         #expect(error.message == "m")
     }
 
-    @Test("A header that is not fit for a log is left out", arguments: ["a b", "", "ñ", String(repeating: "A", count: 129)])
+    @Test("Omits a header that is unsafe for a log", arguments: ["a b", "", "ñ", String(repeating: "A", count: 129)])
     func unfitHeader(text: String) {
         let error = decode("", headers: [.errorCode: text, .requestID: text])
         #expect(error.code == nil)
         #expect(error.requestID == nil)
     }
 
-    @Test("Problems without a field name, or of another shape, are left out")
+    @Test("Omits problems without a field name or of another structure")
     func oddViolations() {
         let list = #"[{"field":"a","message":"x"},{"message":"y"},{"field":1},7,null,{"field":"b"}]"#
         let error = decode(#"{"error":{"code":"VALIDATION_INVALID_INPUT","details":{"validation_errors":\#(list)}}}"#)
@@ -94,7 +94,7 @@ import Testing
         #expect(flat.violations == [FieldViolation(field: "a", message: "x"), FieldViolation(field: "b", message: "y")])
     }
 
-    @Test("Of equal keys the last counts: an error is read as well as it can be")
+    @Test("Uses the last of duplicate keys and reads as much of an error as possible")
     func duplicates() {
         #expect(decode(#"{"detail":"a","detail":"b"}"#).message == "b")
     }

@@ -8,7 +8,7 @@ import Timekeeping
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
     @Test(
-        "A date is read in each of its three forms",
+        "Reads a date in each of its three forms",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Wed, 21 Oct 2015 07:28:00 GMT", 1_445_412_480),
@@ -30,7 +30,7 @@ import Timekeeping
     }
 
     @Test(
-        "Anything else is no date",
+        "Any other text is not a date",
         arguments: [
             "", " ", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000",
             "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",

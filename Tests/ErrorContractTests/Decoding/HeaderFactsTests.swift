@@ -14,14 +14,14 @@ import Testing
         return ErrorDecoder().decode(status: 500, headers: headers, body: Array(body.utf8), now: .distantPast)
     }
 
-    @Test("Of the headers with an id the first in the order counts", arguments: idNames.indices)
+    @Test("Uses the first header with an id in the fixed order", arguments: idNames.indices)
     func order(first: Int) throws {
         let pairs = Self.idNames[first...].map { ($0, "of-\($0)") }
         #expect(try decode(pairs.reversed()).requestID == "of-\(Self.idNames[first])")
     }
 
     @Test(
-        "A header that is unfit for a log gives way to the next",
+        "Skips a header that is unsafe for a log",
         arguments: ["", "a b", "ñ", String(repeating: "a", count: 129)]
     )
     func unfit(value: String) throws {
@@ -29,7 +29,7 @@ import Testing
         #expect(try decode([("X-Error-Code", value), ("x-sb-error-code", "bad_jwt")]).code == ErrorCode("bad_jwt"))
     }
 
-    @Test("An id in the body counts before a trace, which may span many requests")
+    @Test("Prefers an id in the body over a trace, which may span many requests")
     func trace() throws {
         let body = #"{"type":"error","error":{"type":"api_error","message":"m"},"request_id":"req_1"}"#
         #expect(try decode([("traceparent", "00-1-2-01")], body: body).requestID == "req_1")
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "A vendor's header names the code where neither the body nor the contract's header does",
+        "Uses a vendor's header for the code only without one of body or contract header",
         arguments: [
             ([("x-ms-error-code", "BlobNotFound")], "BlobNotFound"), ([("x-sb-error-code", "bad_jwt")], "bad_jwt"),
             ([("x-amzn-errortype", "ns#AccessDenied:http://x")], "AccessDenied"),

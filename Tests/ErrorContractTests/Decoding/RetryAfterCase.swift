@@ -4,15 +4,15 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// An answer and the delay that it names; a line of `Resources/retry-after.jsonl`.
+/// A response and the delay that it names: a line of `Resources/retry-after.jsonl`.
 struct RetryAfterCase: Sendable, CustomTestStringConvertible {
-    /// What the case is about, such as `skew` or `vendor GitHub, primary limit`.
+    /// The subject of the case, such as `skew` or `vendor GitHub, primary limit`.
     var group: String
     var status: Int
     /// The headers, one per line.
     var lines: [String]
     var body: String
-    /// The delay in whole seconds; `nil` where none is named.
+    /// The delay in whole seconds; `nil` if the response names none.
     var delay: Duration?
 
     var testDescription: String { "\(group): \(status) \(lines.joined(separator: " | ").prefix(80)) \(body.prefix(40))" }
@@ -27,7 +27,7 @@ struct RetryAfterCase: Sendable, CustomTestStringConvertible {
         return headers
     }
 
-    /// The delay that is read when the local clock stands at a time.
+    /// Returns the delay that is read at a time of the local clock.
     func read(at now: Date) -> Duration? {
         ErrorDecoder().decode(status: status, headers: headers, body: Array(body.utf8), now: now).retryAfter
     }

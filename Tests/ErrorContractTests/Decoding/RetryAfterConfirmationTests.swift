@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A closed gate is bounded: a delay of more than 60 s needs a response of the API itself.
+/// Only a response of the API itself can close a gate for more than 60 s.
 @Suite struct RetryAfterConfirmationTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -15,7 +15,7 @@ import Testing
         APIError(ErrorDecoder().decode(status: status, headers: headers, body: Array(body.utf8), now: Self.now))
     }
 
-    @Test("A contract error with the same time in body and header is confirmed")
+    @Test("Confirms a contract error with the same time in body and header")
     func contract() {
         let error = error(Self.contract, headers: [.retryAfter: "3600"])
         #expect(error.isRetryAfterConfirmed)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "A JSON error of any family with the same time in body and header is confirmed",
+        "Confirms a JSON error of any family with the same time in body and header",
         arguments: [
             (#"{"message":"You are being rate limited.","retry_after":64.57,"global":false}"#, "65"),
             (#"{"message":"Slow down","retryAfterMs":1500}"#, "2"),
@@ -39,33 +39,33 @@ import Testing
         #expect(error(body, status: 429, headers: [.retryAfter: header]).isRetryAfterConfirmed)
     }
 
-    @Test("A JSON error without a time is not confirmed by the header alone")
+    @Test("Does not confirm a JSON error without a time by the header alone")
     func headerOnly() {
         let error = error(#"{"error":{"code":"SERVER_MAINTENANCE","message":"m"}}"#, headers: [.retryAfter: "3600"])
         #expect(!error.isRetryAfterConfirmed)
         #expect(error.retryAfter == .seconds(3_600))
     }
 
-    @Test("An HTML 503 with Retry-After is not confirmed", arguments: [page, "", "Service Unavailable", "too many requests"])
+    @Test("Does not confirm an HTML 503 with Retry-After", arguments: [page, "", "Service Unavailable", "too many requests"])
     func notJSON(body: String) {
         let error = error(body, headers: [.retryAfter: "3600"])
         #expect(!error.isRetryAfterConfirmed)
         #expect(error.retryAfter == .seconds(3_600))
     }
 
-    @Test("A time in the body alone is not confirmed", arguments: [[:], [.retryAfter: "soon"]] as [HTTPFields])
+    @Test("Does not confirm a time in the body alone", arguments: [[:], [.retryAfter: "soon"]] as [HTTPFields])
     func bodyOnly(headers: HTTPFields) {
         let error = error(Self.contract, headers: headers)
         #expect(!error.isRetryAfterConfirmed)
         #expect(error.retryAfter == .seconds(3_600))
     }
 
-    @Test("Different times in body and header are not confirmed", arguments: ["3599", "3601", "60", "0"])
+    @Test("Does not confirm different times in body and header", arguments: ["3599", "3601", "60", "0"])
     func different(header: String) {
         #expect(!error(Self.contract, headers: [.retryAfter: header]).isRetryAfterConfirmed)
     }
 
-    @Test("An error that no server sent is not confirmed")
+    @Test("Does not confirm an error that no server sent")
     func local() {
         #expect(!APIError(.throttled).isRetryAfterConfirmed)
     }

@@ -10,7 +10,7 @@ import Timekeeping
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
-    @Test("An answer names the delay that the table says, and nothing else is one", arguments: RetryAfterCase.all)
+    @Test("Reads exactly the delays of the table", arguments: RetryAfterCase.all)
     func table(row: RetryAfterCase) {
         #expect(row.read(at: Self.now) == row.delay)
         if row.body.isEmpty {
@@ -31,7 +31,7 @@ import Timekeeping
     }
 
     @Test(
-        "Who waits as told wakes at that moment, and not a nanosecond before",
+        "A caller that waits for the delay wakes at that moment, not a nanosecond before",
         arguments: RetryAfterCase.all.filter { $0.delay != nil }
     )
     func waiting(row: RetryAfterCase) async throws {
@@ -56,7 +56,7 @@ import Timekeeping
     }
 
     @Test(
-        "A local clock that is wrong changes no delay but that of a date in an answer without one",
+        "A wrong local clock changes only the delay of a date without a Date header",
         arguments: [-86_400, -3_600, 1, 7_200, 25_920_000]
     )
     func wrongClock(seconds: Int) {
@@ -74,7 +74,7 @@ import Timekeeping
     }
 
     @Test(
-        "A delay is never more than ten years, never less than nothing, and always in whole seconds",
+        "A delay is between zero and ten years, in whole seconds",
         arguments: RetryAfterCase.all
     )
     func bounds(row: RetryAfterCase) {
@@ -86,14 +86,17 @@ import Timekeeping
         }
     }
 
-    @Test("A header counts before the body, whatever the body names", arguments: RetryAfterCase.all.filter { $0.group == "body" })
+    @Test(
+        "Prefers a header over the body, whatever the body contains",
+        arguments: RetryAfterCase.all.filter { $0.group == "body" }
+    )
     func headerFirst(row: RetryAfterCase) {
         var row = row
         row.lines = ["X-RateLimit-Reset: 42"]
         #expect(row.read(at: Self.now) == .seconds(42))
     }
 
-    @Test("Retry-After alone is read without a status")
+    @Test("Reads Retry-After alone without a status")
     func headerAlone() {
         #expect(RetryAfter.delay(in: [.retryAfter: "5"], now: Self.now) == .seconds(5))
         #expect(RetryAfter.delay(in: [:], now: Self.now) == nil)

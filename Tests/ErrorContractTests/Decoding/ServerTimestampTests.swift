@@ -13,7 +13,7 @@ import Testing
         return APIError(error).serverTimestamp
     }
 
-    @Test("The server's timestamp is kept in each form that carries it", arguments: [ErrorForm.standard, .flat, .problem])
+    @Test("Reads the server's timestamp in each form that contains it", arguments: [ErrorForm.standard, .flat, .problem])
     func forms(form: ErrorForm) {
         let payload = ErrorPayload(
             code: .resourceNotFound,
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "A timestamp of RFC 3339 is read with a fraction and an offset",
+        "Reads an RFC 3339 timestamp with a fraction and an offset",
         arguments: [
             ("2025-11-04T10:30:00Z", 0), ("2025-11-04t10:30:00z", 0), ("2025-11-04T12:30:00+02:00", 0),
             ("2025-11-04T06:00:00-04:30", 0), ("2025-11-04T10:30:00.25Z", 0.25), ("2025-11-04T10:30:00.250000+00:00", 0.25),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "What is no timestamp is absent",
+        "Treats an invalid timestamp as absent",
         arguments: [
             "", "now", "2025-11-04", "2025-11-04T10:30:00", "2025-11-31T10:30:00Z", "2025-13-01T10:30:00Z",
             "2025-11-04T24:00:00Z", "2025-11-04T10:60:00Z", "2025-11-04T10:30:00.Z", "2025-11-04T10:30:00+2:00",
@@ -53,7 +53,7 @@ import Testing
         #expect(read(["error": ["code": "A_B", "message": "m", "timestamp": .string(text)]]) == nil)
     }
 
-    @Test("A timestamp of another type is absent", arguments: [1_762_252_200, .null, true, [], [:]] as [JSONValue])
+    @Test("Treats a timestamp of another type as absent", arguments: [1_762_252_200, .null, true, [], [:]] as [JSONValue])
     func wrongType(value: JSONValue) {
         #expect(read(["code": "A_B", "message": "m", "timestamp": value, "request_id": "r1"]) == nil)
     }

@@ -4,7 +4,7 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// Mistakes that other clients made with error answers, each under its name.
+/// Mistakes that other clients made with error responses.
 @Suite struct TrapTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -13,20 +13,20 @@ import Testing
         ErrorDecoder().decode(status: status, headers: headers, body: Array(text.utf8), now: Self.now)
     }
 
-    @Test("Trap: the body is asked whether it is an error, and the status is not", arguments: [400, 404, 429, 500, 503])
+    @Test("Trap: an error status stays an error, even if the body reports success", arguments: [400, 404, 429, 500, 503])
     func statusFirst(status: Int) {
         let error = APIError(decode(#"{"success":true,"data":{"id":1}}"#, status: status))
         #expect(error.status == status && error.kind != .decoding && error.message == nil)
     }
 
-    @Test("Trap: the status in the body counts before the one of HTTP")
+    @Test("Trap: the HTTP status takes precedence over the status in the body")
     func statusInBody() {
         #expect(decode(#"{"status":404,"error":"Not Found"}"#, status: 500).status == 500)
         #expect(decode(#"{"type":"about:blank","title":"t","status":200}"#, status: 503).status == 503)
     }
 
     @Test(
-        "Trap: the content type is believed",
+        "Trap: the body is read as JSON whatever the content type",
         arguments: [
             "text/html", "text/plain", "application/octet-stream", "application/xml", "", "application/json; charset=utf-16",
         ]
@@ -37,31 +37,31 @@ import Testing
         #expect(decode("<html></html>", headers: [.contentType: "application/json"]).message == nil)
     }
 
-    @Test("Trap: a negative delay is read as a year")
+    @Test("Trap: a negative delay is no delay, not a year")
     func negativeYear() {
         for text in ["-3", "-1", "-2025"] { #expect(RetryAfter.delay(in: [.retryAfter: text], now: Self.now) == nil) }
     }
 
-    @Test("Trap: a date becomes NaN, and the request is repeated at once")
+    @Test("Trap: a date gives the delay until it, not NaN")
     func dateIsNoNumber() {
         let headers: HTTPFields = [.retryAfter: "Tue, 04 Nov 2025 10:32:00 GMT"]
         #expect(RetryAfter.delay(in: headers, now: Self.now) == .seconds(120))
     }
 
-    @Test("Trap: any date means never")
+    @Test("Trap: a date is a delay, not never")
     func dateIsNotNever() {
         #expect(RetryAfter.delay(in: [.retryAfter: "Tue, 04 Nov 2025 10:30:01 GMT"], now: Self.now) == .seconds(1))
         #expect(RetryAfter.delay(in: [.retryAfter: "Tue, 04 Nov 2025 10:29:00 GMT"], now: Self.now) == .zero)
     }
 
-    @Test("Trap: a fraction is ignored, and the repeat comes too early")
+    @Test("Trap: a fraction is rounded up, so that no retry comes too early")
     func fraction() {
         #expect(RetryAfter.delay(in: [.retryAfter: "0.4"], now: Self.now) == .seconds(1))
         #expect(decode(#"{"message":"m","retry_after":64.57}"#, status: 429).retryAfter == .seconds(65))
     }
 
     @Test(
-        "Trap: a delay is made up where none is named",
+        "Trap: no delay is invented where none is given",
         arguments: [
             #"{"message":"Try again in 30 seconds"}"#, #"{"error":"retry_after 30"}"#, #"{"retry_after":"30"}"#,
             #"{"retry_after":true}"#,
@@ -73,14 +73,14 @@ import Testing
         for status in [200, 400, 429, 500, 503] { #expect(decode(text, status: status).retryAfter == nil) }
     }
 
-    @Test("Trap: fields that stand in every answer are taken for a refusal's", arguments: [200, 400, 401, 404, 422, 500])
+    @Test("Trap: fields of every response are not read as those of a refusal", arguments: [200, 400, 401, 404, 422, 500])
     func remainingQuota(status: Int) throws {
         let name = try #require(HTTPField.Name("X-RateLimit-Reset"))
         #expect(decode("", status: status, headers: [name: "1762252260"]).retryAfter == nil)
     }
 
     @Test(
-        "Trap: an edge replaces the body, and the code is lost",
+        "Trap: the code survives an edge server that replaces the body",
         arguments: ["error code: 502", "", "<html><center>nginx</center></html>"]
     )
     func eatenBody(text: String) {
@@ -88,25 +88,25 @@ import Testing
         #expect(error.code == .serverTimeout && error.requestID == "o-1")
     }
 
-    @Test("Trap: a member of another type is fatal to the rest")
+    @Test("Trap: a member of another type does not make the rest unreadable")
     func wrongType() {
         let error = decode(#"{"error":{"code":"A_B","message":"m","details":7,"request_id":[1],"timestamp":{}}}"#)
         #expect(error.code == ErrorCode("A_B") && error.message == "m" && error.details.isEmpty && error.requestID == nil)
     }
 
-    @Test("Trap: a member that nobody knows is fatal")
+    @Test("Trap: an unknown member does not make the body unreadable")
     func unknownMember() {
         #expect(decode(#"{"error":{"code":"A_B","message":"m","new":{"deep":[1,{}]}},"also":null}"#).code == ErrorCode("A_B"))
     }
 
-    @Test("Trap: a code of a newer server breaks an older app")
+    @Test("Trap: a code of a newer server does not break an older app")
     func newCode() {
         let error = APIError(decode(#"{"error":{"code":"RATE_LIMIT_LUNAR","message":"m"}}"#, status: 429))
         #expect(error.code.rawValue == "RATE_LIMIT_LUNAR" && error.kind == .rateLimited && error.recovery == .wait)
     }
 
     @Test(
-        "Trap: markup, a stack trace or a database's words reach a person",
+        "Trap: no markup, stack trace or database message reaches a user",
         arguments: [
             #"{"detail":"<!DOCTYPE html><html><body>502</body></html>"}"#, #"{"message":"a<br/>b"}"#,
             #"{"error":"<?xml version=\"1.0\"?>"}"#,
@@ -131,9 +131,9 @@ import Testing
         }
     }
 
-    @Test("Trap: no more than 64 KiB is looked at, however much comes")
+    @Test("Trap: reads at most 64 KiB, however large the body")
     func bounded() {
-        /// Counts how far it is read.
+        /// A collection that records how far it is read.
         final class Body: Collection {
             var furthest = 0
             let count = 50_000_000
@@ -155,14 +155,14 @@ import Testing
         #expect(error.family == .unreadable && body.furthest < ErrorDecoder.maximumBodySize)
     }
 
-    @Test("Trap: a rate and a quota that is used up are both 429, and one of them is repeated in vain")
+    @Test("Trap: a used-up quota is not retried in vain like a rate limit")
     func quota() {
         #expect(APIError(decode(#"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"m"}}"#, status: 429)).isRetryable)
         #expect(!APIError(decode(#"{"error":{"code":"RATE_LIMIT_QUOTA_EXCEEDED","message":"m"}}"#, status: 429)).isRetryable)
     }
 
     @Test(
-        "Trap: a stale key of another service signs the person out",
+        "Trap: a stale key of another service does not sign the user out",
         arguments: ["API_KEY_INVALID", "API_KEY_EXPIRED", "SOCIAL_TOKEN_EXPIRED"]
     )
     func otherCredential(code: String) {
@@ -170,13 +170,13 @@ import Testing
         #expect(error.retry == .never && error.recovery != .signIn)
     }
 
-    @Test("Trap: a dead reset link is taken for a dead session")
+    @Test("Trap: an expired reset link is not an expired session")
     func deadLink() {
         let error = APIError(decode(#"{"error":{"code":"AUTH_RESET_TOKEN_INVALID","message":"m"}}"#, status: 400))
         #expect(error.retry == .never && error.recovery == .requestNewLink)
     }
 
-    @Test("Trap: of two equal keys each reader takes another, or the parser traps")
+    @Test("Trap: duplicate keys are read consistently and never crash")
     func duplicateKeys() {
         #expect(decode(#"{"error":{"code":"A_B","code":"C_D","message":"m"}}"#).code == ErrorCode("C_D"))
     }

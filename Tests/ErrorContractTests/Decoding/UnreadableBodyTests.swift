@@ -4,7 +4,7 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// A body that means nothing.
+/// A body without a meaning.
 struct UnreadableBody: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var bytes: [UInt8]
@@ -44,7 +44,7 @@ struct UnreadableBody: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct UnreadableBodyTests {
-    @Test("A body that means nothing leaves the status alone and invents nothing", arguments: UnreadableBody.all)
+    @Test("A body without meaning gives the status alone, and no invented facts", arguments: UnreadableBody.all)
     func alone(body: UnreadableBody) {
         let error = ErrorDecoder().decode(status: 502, headers: [:], body: body.bytes, now: .distantPast)
         #expect(error.status == 502)
@@ -53,7 +53,7 @@ struct UnreadableBody: Sendable, CustomTestStringConvertible {
         #expect(error.violations.isEmpty && error.details.isEmpty)
     }
 
-    @Test("What the headers say survives any body", arguments: UnreadableBody.all)
+    @Test("Facts of the headers survive any body", arguments: UnreadableBody.all)
     func withHeaders(body: UnreadableBody) {
         let headers: HTTPFields = [.errorCode: "SERVER_MAINTENANCE", .requestID: "r1", .retryAfter: "120"]
         let error = ErrorDecoder().decode(status: 503, headers: headers, body: body.bytes, now: .distantPast)
@@ -63,7 +63,7 @@ struct UnreadableBody: Sendable, CustomTestStringConvertible {
         #expect(error.message == nil)
     }
 
-    @Test("A body as large as the limit is read, and one byte more is one too many")
+    @Test("Reads a body at the size limit and refuses one byte more")
     func limit() {
         let frame = #"{"detail":"m","pad":""}"#.utf8.count
         for (excess, message) in [(0, "m"), (1, nil)] {
@@ -74,7 +74,7 @@ struct UnreadableBody: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "A text too long for a person is not shown, whoever wrote it",
+        "Does not show an over-long text, whoever wrote it",
         arguments: [
             #"{"detail":"T"}"#, #"{"error":{"code":"A_B","message":"T"}}"#, #"{"success":false,"error":"T"}"#,
             #"{"message":"T"}"#,

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// One documented refusal per vendor; the table in `Resources/retry-after.jsonl` holds the variants and what is no delay.
+/// One documented refusal per vendor. The table in `Resources/retry-after.jsonl` contains the variants and the invalid values.
 @Suite struct VendorDelayTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -24,7 +24,7 @@ import Testing
         #expect(error(429, ["X-Retry-After": "120"]).retryAfter == .seconds(120))
     }
 
-    @Test("Reads OpenAI's reset durations of the quotas that are used up")
+    @Test("Reads OpenAI's reset durations of the exhausted quotas")
     func openAI() {
         let fields = [
             "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s",
@@ -35,7 +35,7 @@ import Testing
         #expect(error(400, fields).retryAfter == nil, "not refused by a limit")
     }
 
-    @Test("Reads Anthropic's reset times of the quotas that are used up")
+    @Test("Reads Anthropic's reset times of the exhausted quotas")
     func anthropic() {
         let fields = [
             "anthropic-ratelimit-requests-remaining": "49", "anthropic-ratelimit-requests-reset": "2025-11-04T10:40:00Z",

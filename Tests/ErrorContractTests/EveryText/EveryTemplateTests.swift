@@ -3,15 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What stands in the templates and views themselves, where no language could be chosen.
+/// The literal texts of templates and views, which would be the same in every language.
 @Suite struct EveryTemplateTests {
-    /// The pages and mails for people; reference, codes and lab are read by developers, in English.
+    /// The pages and emails for users. The reference, the pages of codes and the lab are for developers, in English.
     private static let templates = Repository.files("mustache", under: ["Sources/Server/Pages"])
         .map(Repository.name(of:)).filter { name in
             !["errors", "lab", "reference"].contains { name.hasSuffix("/\($0).html.mustache") }
         }
 
-    @Test("A template has no words of its own", arguments: templates)
+    @Test("A template contains no literal text", arguments: templates)
     func words(name: String) throws {
         let template = try String(contentsOf: Repository.root.appending(path: name), encoding: .utf8)
         let rest =
@@ -34,7 +34,7 @@ import Testing
         #expect(Self.templates.count >= 4)
     }
 
-    @Test("A view shows no words of its own")
+    @Test("A view shows no literal text")
     func views() throws {
         let shown = /\b(?:Text|Button|Label|Toggle|TextField|SecureField|Link|navigationTitle|accessibilityLabel)\("/
         for file in Repository.files("swift", under: ["Sources/App/AccountUI"]) where !file.path.contains("Lab") {

@@ -2,16 +2,16 @@ import ErrorContract
 import Foundation
 import Testing
 
-/// Every text of the sources, found by reading them, so that none can be forgotten.
+/// Every text of the sources. The tests find the texts by parsing the sources, so that none is missed.
 @Suite struct EveryTextTests {
-    /// What is the same in English and in another language.
+    /// Texts that are the same in English and in another language.
     private static let sameAsEnglish: [String: Set<Language>] = [
         "Error": [.spanish], "OK": [.spanish, .portuguese, .french, .german], "{count} minutes": [.french],
     ]
-    /// What ends otherwise than in English, by the custom of the language.
+    /// Texts whose punctuation at the end differs from English by the custom of the language.
     private static let endsOtherwise: [String: Set<Language>] = ["Regards,": [.german]]
 
-    @Test("A text is written in every language", arguments: WrittenText.all)
+    @Test("A text exists in every language", arguments: WrittenText.all)
     func complete(text: WrittenText) {
         let missing = Language.supported.filter { text.forms[$0]?[.other]?.isEmpty != false }
         #expect(missing == [], text.says("missing in \(missing)"), sourceLocation: text.place)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("A text differs from the English one, except for words that two languages share", arguments: WrittenText.all)
+    @Test("A text differs from the English one, except for words that languages share", arguments: WrittenText.all)
     func translated(text: WrittenText) {
         let same = Language.supported.dropFirst().filter { text.forms[$0]?[.other] == text.english }
         #expect(
@@ -34,7 +34,7 @@ import Testing
     func placeholders(text: WrittenText) {
         for (language, forms) in text.forms {
             for (category, form) in forms {
-                // "one hour", "two hours" may be words.
+                // "one hour" and "two hours" may be words without a number.
                 let optional: Set<String> = category == .other ? [] : ["{count}"]
                 let (given, expected) = (Self.placeholders(form), Self.placeholders(text.english))
                 #expect(
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A text that counts has the forms that its language tells apart, or one for all", arguments: WrittenText.all)
+    @Test("A text with a count has its language's plural forms, or one for all", arguments: WrittenText.all)
     func plurals(text: WrittenText) {
         guard text.english.contains("{count}") else {
             #expect(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A text is set as its language sets it", arguments: WrittenText.all)
+    @Test("A text follows the typography of its language", arguments: WrittenText.all)
     func typography(text: WrittenText) {
         for (language, forms) in text.forms {
             for form in forms.values {
@@ -81,7 +81,7 @@ import Testing
                 if language == .spanish {
                     #expect(form.contains("?") == form.contains("¿") && form.contains("!") == form.contains("¡"), note)
                 }
-                // French keeps these apart by a space that does not break; every other language does not.
+                // French separates these by a no-break space; no other language does.
                 let apart = form.matches(of: /\u{A0}[?!:;]/).count
                 let all = form.matches(of: /[?!:;]/).count
                 #expect(apart == (language == .french ? all : 0), note, sourceLocation: text.place)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("The contract knows all of its texts, so that an app can be told which it has not translated")
+    @Test("The contract lists all of its texts, so an app can find untranslated ones")
     func known() {
         let written = WrittenText.all.filter { $0.file.hasPrefix("Sources/Shared/ErrorContract/") }.map(\.english)
         let known = ErrorCatalogue.standard.untranslated(in: Language("xx"))
@@ -104,13 +104,14 @@ import Testing
         Set(text.matches(of: /\{[^{}]*\}/).map { String($0.output) })
     }
 
-    /// Marks that steer directions belong to values, not to texts; nor does a text need other characters that nobody sees.
+    /// Returns whether a scalar is invisible. Direction marks belong to values, not to texts, and texts need no other invisible
+    /// characters.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         [.format, .control].contains(scalar.properties.generalCategory)
     }
 }
 
 extension WrittenText {
-    /// A finding, with the place that it was made at.
+    /// Returns a finding with its location.
     fileprivate func says(_ finding: String) -> Comment { "\(file):\(line): \(finding) (“\(english)”)" }
 }

@@ -1,18 +1,18 @@
-/// A piece of Swift source, as far as it takes to find texts in it: comments and spaces are left out.
+/// A token of Swift source, with the detail that is needed to find texts. Comments and spaces are omitted.
 struct SwiftToken: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case word
         case mark
-        /// A string literal with its escapes resolved; what it would interpolate stands as `\(…)`.
+        /// A string literal with its escapes resolved. Interpolations become `\(…)`.
         case literal
     }
 
     let kind: Kind
     let text: String
-    /// The line that it begins on, from 1.
+    /// The line that it starts on, from 1.
     let line: Int
 
-    /// The tokens of a source. O(length).
+    /// Returns the tokens of a source. O(length).
     static func all(in source: String) -> [SwiftToken] {
         var reader = Reader(bytes: Array(source.utf8))
         return reader.tokens()
@@ -76,7 +76,7 @@ extension SwiftToken {
             }
         }
 
-        /// Reads a literal: plain, raw, or of several lines.
+        /// Reads a literal: plain, raw, or multi-line.
         private mutating func literal() -> String {
             var pounds = ""
             while starts("#") {
@@ -99,7 +99,7 @@ extension SwiftToken {
             return String(decoding: content, as: UTF8.self)
         }
 
-        /// Reads what follows a backslash.
+        /// Reads the characters after a backslash.
         private mutating func escaped() -> [UInt8] {
             guard place < bytes.count else { return [] }
             let byte = bytes[place]

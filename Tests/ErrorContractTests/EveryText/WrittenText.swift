@@ -3,29 +3,29 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A text as it stands in the sources: every call whose first argument is `en:`.
+/// A text in the sources: a call whose first argument is `en:`.
 struct WrittenText: Hashable, Sendable, CustomTestStringConvertible {
     /// The file's path, from the repository's root.
     let file: String
     let line: Int
-    /// The forms for each language that the text is written in; empty for what is no literal.
+    /// The forms for each language of the text; empty for an argument that is not a literal.
     let forms: [Language: [PluralCategory: String]]
 
-    /// What the text is known by.
+    /// The English text, which identifies it.
     var english: String { forms[.english]?[.other] ?? "" }
     var testDescription: String { "\(file):\(line)" }
-    /// Where the text stands, for a failure that leads there.
+    /// The location of the text, for test failures.
     var place: SourceLocation {
         SourceLocation(fileID: "Sources/\(file)", filePath: "\(Repository.root.path)/\(file)", line: max(1, line), column: 1)
     }
 
     /// Every text of the libraries, the server and the examples.
     static let all: [WrittenText] = Repository.files("swift", under: ["Sources", "Examples"])
-        // This one takes texts apart, and has none.
+        // This file handles parts of texts, and contains none.
         .filter { !$0.path.hasSuffix("/ErrorContract/Localization/LocalizedText.swift") }
         .flatMap { texts(in: (try? String(contentsOf: $0, encoding: .utf8)) ?? "", file: Repository.name(of: $0)) }
 
-    /// The texts of a source.
+    /// Returns the texts of a source.
     static func texts(in source: String, file: String) -> [WrittenText] {
         guard source.contains("en:") else { return [] }
         let tokens = SwiftToken.all(in: source)
@@ -39,7 +39,7 @@ struct WrittenText: Hashable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The arguments of a call, up to its closing parenthesis.
+    /// Returns the arguments of a call, up to its closing parenthesis.
     private static func arguments(_ tokens: ArraySlice<SwiftToken>) -> [(label: String, value: [SwiftToken])] {
         var arguments: [(label: String, value: [SwiftToken])] = []
         var depth = 0
@@ -58,7 +58,7 @@ struct WrittenText: Hashable, Sendable, CustomTestStringConvertible {
         return arguments
     }
 
-    /// The forms that an argument gives: a literal, several joined by `+`, or `PluralForms(…)`.
+    /// Returns the forms of an argument: a literal, several joined by `+`, or `PluralForms(…)`.
     private static func forms(_ value: [SwiftToken]) -> [PluralCategory: String] {
         if let text = literal(value) { return [.other: text] }
         guard let open = value.firstIndex(where: { $0.isMark("(") }) else { return [:] }

@@ -1,9 +1,9 @@
 import ErrorContract
 import Testing
 
-/// The reader that the tests of all texts rely on.
+/// Tests the parser that the tests of all texts use.
 @Suite struct WrittenTextTests {
-    @Test("Texts are found however they are written, with the line that they stand on")
+    @Test("Finds texts in any syntax, with their lines")
     func found() {
         let source = #"""
             // LocalizedText(en: "in a comment")
@@ -33,7 +33,7 @@ import Testing
         #expect(texts[0].testDescription == "a.swift:3")
     }
 
-    @Test("The texts of every module are among them")
+    @Test("Finds texts in every module")
     func everywhere() {
         let files = WrittenText.all.map(\.file)
         for place in [

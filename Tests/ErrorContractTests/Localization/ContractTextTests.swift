@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ContractTextTests {
     @Test(
-        "A limited reset tells the wait in the unit that fits",
+        "A limited reset shows the wait in the fitting unit",
         arguments: [
             (Duration.seconds(1), "1 segundo", "1 second"), (.seconds(45), "45 segundos", "45 seconds"),
             (.seconds(59), "59 segundos", "59 seconds"), (.milliseconds(59_200), "1 minuto", "1 minute"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Any other limit tells the wait, and the client's own limiter asks for it",
+        "Any other limit shows the wait, and the client's own limiter requests it",
         arguments: [
             (Duration.seconds(1), "1 segundo", "1 second"), (.seconds(30), "30 segundos", "30 seconds"),
             (.seconds(90), "2 minutos", "2 minutes"), (.seconds(7200), "2 horas", "2 hours"),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "A text comes out exactly as it was written down",
+        "A text equals its specification exactly",
         arguments: [
             (
                 ContractText.resetLimited(wait: nil),
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "The message of a code comes out exactly as it was written down",
+        "The message of a code equals its specification exactly",
         arguments: [
             (ErrorCode.authInvalidCredentials, "Correo o contraseña incorrectos", "Invalid email or password"),
             (.authResetTokenInvalid, "Token inválido o expirado", "Invalid or expired token"),

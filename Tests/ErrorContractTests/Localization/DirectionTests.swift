@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct DirectionTests {
     @Test(
-        "A language is read in the direction of its script",
+        "A language has the direction of its script",
         arguments: [
             ("he", true), ("iw", true), ("he-IL", true), ("ar", true), ("ar-EG", true), ("fa", true), ("ur-PK", true),
             ("yi", true),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "The first letter with a direction gives a text its own",
+        "The first letter with a direction gives a text its direction",
         arguments: [
             ("Ana", TextDirection.leftToRight), ("דנה", .rightToLeft), ("سارة", .rightToLeft), ("1 דנה", .rightToLeft),
             ("… (Ana) דנה", .leftToRight), ("Ñandú", .leftToRight), ("李", .leftToRight), ("42", nil), ("", nil), ("!?", nil),
@@ -30,12 +30,12 @@ import Testing
     }
 }
 
-/// Values whose direction is not that of the text around them.
+/// Values with another direction than the text around them.
 @Suite struct IsolationTests {
     private static let text = LocalizedText(en: "Hello {name}, 3 new", he: "שלום {name}, יש 3 חדשים")
 
     @Test(
-        "A value of the other direction is isolated, in either direction; any other stands as it is",
+        "Isolates a value of the other direction in both directions, and no other",
         arguments: [
             (Language.english, "Ana", "Hello Ana, 3 new"), (.english, "דנה", "Hello \u{2068}דנה\u{2069}, 3 new"),
             (.english, "سارة (2)", "Hello \u{2068}سارة (2)\u{2069}, 3 new"),
@@ -54,7 +54,7 @@ import Testing
         #expect(filled.runs(in: language).isolated == filled.text(in: language))
     }
 
-    @Test("A value can't end its own isolation, nor steer the text around it")
+    @Test("A value can't end its isolation or reorder the text around it")
     func steering() {
         let attack = "\u{2069}\u{202E}Ana\u{2066}\u{200F}\u{061C}דנה\u{2067}"
         let filled = Self.text.filling("name", with: attack)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("The runs of a text tell which values to mark up, and in which direction")
+    @Test("The runs of a text contain the values to mark up and their direction")
     func runs() {
         let filled = Self.text.filling("name", with: "Ana")
         #expect(filled.runs(in: .english) == [TextRun("Hello Ana, 3 new")])

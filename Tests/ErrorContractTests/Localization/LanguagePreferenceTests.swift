@@ -5,7 +5,7 @@ import Testing
     private static let none = Language("zz")
 
     @Test(
-        "The most wanted language that there is, is chosen",
+        "Chooses the available language with the highest weight",
         arguments: [
             ("es", Language.spanish), ("ES", .spanish), ("es-MX", .spanish), ("es-419", .spanish), ("es-x-private", .spanish),
             ("es-MX,en;q=0.8", .spanish), ("en;q=0.5, es;q=0.9", .spanish), ("en;q=0.123, es;q=0.124", .spanish),
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "Of equally wanted languages the first counts",
+        "Of equally weighted languages the first wins",
         arguments: [
             ("es;q=0.5, en;q=0.5", Language.spanish), ("en;q=0.5, es;q=0.5", .english), ("es, en", .spanish),
             ("en, es", .english),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "The fallback is the answer when nothing matches",
+        "Returns the fallback if nothing matches",
         arguments: [
             nil, "", "it", "*", "*;q=0.1", "es;q=0", "es;q=0.0", "es;q=1.5", "es;q=-1", "es;q=nan", "es;q=inf", "es;q=abc",
             "es;q=",
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "A wildcard says nothing about a language and is skipped",
+        "Skips a wildcard, which names no language",
         arguments: [("*, es;q=0.5", Language.spanish), ("*;q=0.9, en;q=0.1", .english), ("it, *, es", .spanish)]
     )
     func wildcard(header: String, expected: Language) {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "What is not wanted at all, or not readable, does not hide the rest",
+        "Unwanted and unreadable entries do not hide the rest",
         arguments: ["en;q=0, es", "💥, es", "en;q=2, es;q=1"]
     )
     func garbageAside(header: String) {
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Each of the languages that there are texts in is found, by its region, script or old name too",
+        "Finds each supported language, also by region, script or old name",
         arguments: [
             ("pt-BR", Language.portuguese), ("pt-PT", .portuguese), ("iw", .hebrew), ("iw-IL;q=0.9, en;q=0.8", .hebrew),
             ("he-IL,he;q=0.9,en-US;q=0.8,en;q=0.7", .hebrew), ("he-Hebr-IL", .hebrew), ("de-AT;q=0.5, fr", .french),
@@ -69,14 +69,14 @@ import Testing
         #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: .english) == expected)
     }
 
-    @Test("A region is preferred to the bare language where there is a text for it")
+    @Test("Prefers a region over the bare language if it has a text")
     func region() {
         let available = [Language("pt"), Language("pt-BR"), .english]
         #expect(LanguagePreference(acceptLanguage: "pt-BR").choose(from: available, fallback: .english) == Language("pt-br"))
         #expect(LanguagePreference(acceptLanguage: "pt-PT").choose(from: available, fallback: .english) == Language("pt"))
     }
 
-    @Test("At most 32 ranges are looked at")
+    @Test("Reads at most 32 ranges")
     func bound() {
         let noise = String(repeating: "it,", count: 32)
         #expect(

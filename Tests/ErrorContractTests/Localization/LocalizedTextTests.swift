@@ -10,7 +10,7 @@ import Testing
     )
 
     @Test(
-        "A text is found by language, by what is left when its tag is shortened, else in English",
+        "Finds a text by language, then by the shortened tag, otherwise in English",
         arguments: [
             ("es", "Hola {name}"), ("es-MX", "Hola {name}"), ("es_mx", "Hola {name}"), ("PT", "Olá {name}"),
             ("en", "Hello {name}"), ("fr", "Hello {name}"), ("", "Hello {name}"), ("-", "Hello {name}"),
@@ -21,7 +21,7 @@ import Testing
         #expect(Self.greeting.text(in: Language(tag)) == expected)
     }
 
-    @Test("A placeholder is filled in every language")
+    @Test("Fills a placeholder in every language")
     func filling() {
         let filled = Self.greeting.filling("name", with: "Ana")
         #expect(filled.text(in: .english) == "Hello Ana")
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "A value is text: what looks like a placeholder in it is not filled in its turn",
+        "Does not fill placeholders inside of values",
         arguments: ["{app}", "{name}", "{", "}"]
     )
     func literalValues(value: String) {
@@ -38,14 +38,14 @@ import Testing
         #expect(text.text(in: .english) == "\(value) uses X, \(value)")
     }
 
-    @Test("Braces that name nothing stay")
+    @Test("Braces without a name stay unchanged")
     func braces() {
         for text in ["{", "}", "{}", "{unknown}", "a } b { c", "{{name}"] {
             #expect(LocalizedText(en: text).filling("other", with: "x").text(in: .english) == text)
         }
     }
 
-    @Test("A text in a text is said in the same language")
+    @Test("A text inside a text is in the same language")
     func nested() {
         let inner = LocalizedText(en: "{count} nights", es: "{count} noches").counting(3)
         let text = LocalizedText(en: "In {when}.", es: "En {when}.").filling("when", with: inner)
@@ -58,7 +58,7 @@ import Testing
         #expect(Self.greeting.languages == [.english, .spanish, .portuguese, Language("zh-hant")])
     }
 
-    @Test("Texts are equal when they say the same, whoever made them")
+    @Test("Texts with the same content are equal, whoever created them")
     func equality() {
         let make = {
             LocalizedText(en: "a {x}", es: "b {x}", others: [Language("it"): "c {x}", Language("nl"): "d {x}"])
@@ -71,7 +71,7 @@ import Testing
         #expect(LocalizedText(en: "a").counting(1) != LocalizedText(en: "a").counting(2))
     }
 
-    @Test("A language tag is compared in lower case, with hyphens, under the name that its language has now")
+    @Test("Compares language tags in lowercase, with hyphens, under their current names")
     func tags() {
         #expect(Language("ES_mx") == Language("es-MX"))
         #expect("\(Language("ES"))" == "es")

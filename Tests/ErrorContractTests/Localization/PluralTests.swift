@@ -44,7 +44,7 @@ import Testing
         #expect(expected.count == Self.numbers.count)
     }
 
-    @Test("A region changes nothing, except in Portugal; a sign changes nothing")
+    @Test("Regions except Portugal and signs do not change the category")
     func regions() {
         #expect(Language("pt-BR").pluralCategory(of: 0) == .one)
         #expect(Language("pt-PT").pluralCategory(of: 0) == .other)
@@ -54,7 +54,7 @@ import Testing
         #expect(Language("ru").pluralCategory(of: Int.min) == .many)
     }
 
-    @Test("A text takes the form of the language that it is found in, and the form for many where there is no other")
+    @Test("A text uses the plural form of its language, or else the form for many")
     func forms() {
         let text = LocalizedText(
             en: PluralForms(one: "one day", other: "{count} days"),

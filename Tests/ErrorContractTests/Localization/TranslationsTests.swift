@@ -17,7 +17,7 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
     @Test(
-        "An app's own language is spoken by presentations, their actions and waits",
+        "Presentations, their actions and waits use an app's own language",
         arguments: [(1, "1 secondo"), (45, "45 secondi")]
     )
     func presentation(seconds: Int, wait: String) {
@@ -30,14 +30,14 @@ import Testing
         #expect(shown.secondaryLabel(in: Self.italian, catalogue: Self.catalogue) == "Annulla")
     }
 
-    @Test("The text of a code is said in the app's own language")
+    @Test("The text of a code is in the app's own language")
     func code() {
         let error = APIError(kind: .notFound, code: .authUserNotFound)
         #expect(error.presentation(in: Self.italian, now: Self.now, catalogue: Self.catalogue).message == "Account non trovato.")
         #expect(error.presentation(in: Self.italian, now: Self.now).message == "We could not find this account.")
     }
 
-    @Test("An app's own words go before the contract's, for one region or for a language")
+    @Test("An app's own texts override the contract's, for a region or a language")
     func overriding() {
         let words = Translations(Language("es-AR"), ["Please sign in again.": "Volvé a iniciar sesión."])
             .adding(Translations(.english, ["Please sign in again.": "Sign in once more."]))
@@ -48,7 +48,7 @@ import Testing
         #expect(catalogue.text(ContractText.sessionExpired, in: Language("xx")) == "Sign in once more.")
     }
 
-    @Test("Of two words for one text the later ones count, and codes that are added later keep them")
+    @Test("Of two texts with one key the later wins, and codes added later keep it")
     func merging() throws {
         let later = Translations(Self.italian, ["Cancel": "Chiudi"])
         let catalogue = try Self.catalogue.saying(later).adding([])
@@ -56,7 +56,7 @@ import Testing
         #expect(catalogue.text(ContractText.retry, in: Self.italian) == "Riprova")
     }
 
-    @Test("What an app has not translated yet is told, each text once")
+    @Test("Lists each text that an app has not translated, once")
     func untranslated() {
         let missing = Self.catalogue.untranslated(in: Self.italian)
         #expect(Set(missing).count == missing.count)

@@ -4,7 +4,7 @@ import Timekeeping
 
 @Suite struct WaitPhraseTests {
     @Test(
-        "A wait is told in the unit that fits, rounded up",
+        "Shows a wait in the fitting unit, rounded up",
         arguments: [
             (Duration.seconds(-5), "1 second", "1 segundo"), (.zero, "1 second", "1 segundo"),
             (.nanoseconds(1), "1 second", "1 segundo"), (.seconds(1), "1 second", "1 segundo"),
@@ -27,7 +27,7 @@ import Timekeeping
     private static let counts = [1, 2, 3, 5, 10, 11, 20, 21, 59, 100]
 
     @Test(
-        "A wait is told in the plural of each language",
+        "Shows a wait in the plural forms of each language",
         arguments: [
             (Language.english, "second", "seconds", "minute", "minutes", "hour", "hours"),
             (.spanish, "segundo", "segundos", "minuto", "minutos", "hora", "horas"),
@@ -56,7 +56,7 @@ import Timekeeping
     }
 
     @Test(
-        "In Hebrew one and two are words, and the rest is counted",
+        "In Hebrew one and two are words, and other counts are numbers",
         arguments: [
             (WaitPhrase.Unit.seconds, "שנייה אחת", "שתי שניות", "שניות"), (.minutes, "דקה אחת", "שתי דקות", "דקות"),
             (.hours, "שעה אחת", "שעתיים", "שעות"),
@@ -69,7 +69,7 @@ import Timekeeping
         #expect(told.allSatisfy { !$0.contains("\u{2068}") }, "a number needs no isolation")
     }
 
-    @Test("The longest waits neither trap nor turn round")
+    @Test("The longest waits neither trap nor overflow")
     func extremes() {
         #expect(Duration.seconds(Int64.max).wholeSecondsRoundedUp == Int.max)
         #expect((Duration.seconds(Int64.max) + .nanoseconds(1)).wholeSecondsRoundedUp == Int.max)

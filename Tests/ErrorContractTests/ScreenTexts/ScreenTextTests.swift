@@ -5,7 +5,7 @@ import Testing
 @Suite("Texts of the account screens")
 struct ScreenTextTests {
     @Test(
-        "A cooldown is told in seconds, in the plural that the number asks for",
+        "Shows a cooldown in seconds, in the plural of its number",
         arguments: [
             (60, "Espera 60 segundos antes de reintentar", "Please wait 60 seconds before requesting again"),
             (2, "Espera 2 segundos antes de reintentar", "Please wait 2 seconds before requesting again"),
@@ -19,7 +19,7 @@ struct ScreenTextTests {
     }
 
     @Test(
-        "The length of a password is told in the plural that its number asks for",
+        "Shows the length of a password in the plural of its number",
         arguments: [
             (Language.english, "1 character", "2 characters", "8 characters"),
             (.spanish, "1 carácter", "2 caracteres", "8 caracteres"),
@@ -35,7 +35,7 @@ struct ScreenTextTests {
     }
 
     @Test(
-        "A cooldown is told in seconds in every language",
+        "Shows a cooldown in seconds in every language",
         arguments: [
             (Language.hebrew, "נא להמתין 60 שניות לפני בקשה נוספת"),
             (.portuguese, "Por favor, aguarde 60 segundos antes de solicitar novamente"),
@@ -47,7 +47,7 @@ struct ScreenTextTests {
         #expect(ContractText.resetCooldown(seconds: 60).text(in: language) == expected)
     }
 
-    @Test("A greeting takes a name as it is", arguments: ["Ana", "María José", "{name}", "$1 \\n"])
+    @Test("A greeting inserts a name unchanged", arguments: ["Ana", "María José", "{name}", "$1 \\n"])
     func greeting(name: String) {
         let text = ContractText.resetGreeting(name: name)
         #expect(text.text(in: .spanish) == "Hola \(name), ingresa tu nueva contraseña")
@@ -58,7 +58,7 @@ struct ScreenTextTests {
 @Suite("Labels of an error's actions")
 struct ActionLabelTests {
     @Test(
-        "An action alone is named by what it does; dismissing alone is an OK",
+        "The label of a single action names what it does; a single dismissal is OK",
         arguments: [
             (ErrorPresentation.Action.dismiss, "OK", "OK"), (.fixFields, "OK", "OK"),
             (.retry, "Reintentar", "Try Again"), (.retryAt(Date(timeIntervalSince1970: 0)), "Reintentar", "Try Again"),
@@ -75,7 +75,7 @@ struct ActionLabelTests {
         #expect(presentation.secondaryLabel(in: .english) == nil)
     }
 
-    @Test("Dismissing beside another action is a Cancel")
+    @Test("A dismissal beside another action is Cancel")
     func secondary() {
         let presentation = ErrorPresentation(title: "", message: "", primary: .retry, secondary: .dismiss)
         #expect(presentation.secondaryLabel(in: .spanish) == "Cancelar")

@@ -47,7 +47,7 @@ import Testing
         String(decoding: form.body(of: payload).encoded(), as: UTF8.self)
     }
 
-    /// The headers that go with every error.
+    /// Returns the headers that every error has.
     private func headers(_ payload: ErrorPayload, _ form: ErrorForm) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: form.contentType, .errorCode: payload.code.rawValue, .requestID: payload.requestID,
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Every form is read back as the same error, its field problems as far as the form carries them",
+        "Reads every form back as the same error, with the field problems it can carry",
         arguments: ErrorForm.allCases,
         [limited, invalid, deadLink, unavailable]
     )
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "The forms that carry code, id and delay in the body need no header",
+        "Forms with code, id and delay in the body need no header",
         arguments: [ErrorForm.standard, .flat, .problem]
     )
     func withoutHeaders(form: ErrorForm) {
@@ -105,7 +105,7 @@ import Testing
         #expect(text(.standard, Self.deadLink).contains(#""details":{}"#), "details is always an object")
     }
 
-    @Test("The canonical form lists every problem with its place")
+    @Test("The canonical form lists every problem with its location")
     func standardViolations() {
         let details = Self.details(ErrorForm.standard.body(of: Self.invalid).objectValue?["error"])
         #expect(details?["hint"] == "x")
@@ -130,7 +130,7 @@ import Testing
         body?.objectValue?["details"]?.objectValue
     }
 
-    @Test("The success form names a limit as the field `rate_limit`, and any other problem without a field as nothing")
+    @Test("The success form names a limit `rate_limit` and leaves other fields empty")
     func successFields() {
         #expect(
             text(.success, Self.limited) == #"{"success":false,"error_code":429,"errors":[{"field":"rate_limit","#
@@ -150,7 +150,7 @@ import Testing
         #expect(body?["message"] == "Please check the highlighted fields.")
     }
 
-    @Test("The success form says of a bad token what apps in the field compare with")
+    @Test("The success form gives a bad token the text that released apps compare with")
     func successToken() {
         var payload = Self.deadLink
         (payload.code, payload.status, payload.message) = (.authTokenInvalid, 401, "Por favor, inicia sesión de nuevo.")
@@ -159,7 +159,7 @@ import Testing
         )
     }
 
-    @Test("The detail form says one thing")
+    @Test("The detail form contains a single text")
     func detail() {
         #expect(text(.detail, Self.deadLink) == #"{"detail":"Token inválido o expirado"}"#)
     }

@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test("Details are members of their own; a name that is taken, or is none for a member, stands in `details`")
+    @Test("Details become members; a reserved or invalid name goes under `details`")
     func extensions() {
         var payload = ErrorFormTests.deadLink
         payload.details = [
@@ -60,7 +60,7 @@ import Testing
         #expect(body["details"]?.objectValue?.members.count == payload.details.members.count - 2)
     }
 
-    @Test("Whatever the details are called, the decoder reads the same error and the same details")
+    @Test("For any names of details, the decoder reads the same error and details")
     func hostileDetails() {
         var payload = ErrorFormTests.deadLink
         payload.details = [
@@ -77,7 +77,7 @@ import Testing
         #expect(error.details == payload.details)
     }
 
-    @Test("Field, pointer, code, text and delay survive")
+    @Test("Field, pointer, code, text and delay survive a round trip")
     func roundTrip() {
         #expect(decoded(ErrorFormTests.invalid).violations == ErrorFormTests.invalid.violations)
         #expect(decoded(ErrorFormTests.invalid).details == ErrorFormTests.invalid.details)

@@ -22,7 +22,7 @@ private struct Note: Codable, Hashable {
         try await task.run(URLSessionTransport())
     }
 
-    @Test("The first call of a beginner takes three lines")
+    @Test("A beginner's first call takes three lines")
     func first() async throws {
         try await withServer(answer("200 OK", body: #"{"id":1,"title":"a"}"#)) { server in
             let url = try #require(URL(string: server.origin))
@@ -60,7 +60,7 @@ private struct Note: Codable, Hashable {
         #expect(request.taskPriority == priority)
     }
 
-    @Test("Code for URLSession keeps its shape, and gets retries")
+    @Test("Code for URLSession keeps its structure and gains retries")
     func dataForRequest() async throws {
         try await withServer(answer("503 X"), answer("200 OK", ["X-A: b"], body: "hello")) { server in
             let url = try #require(URL(string: server.origin))
@@ -91,7 +91,7 @@ private struct Note: Codable, Hashable {
         )
     }
 
-    @Test("Responses that refuse are returned with their whole bodies, not thrown")
+    @Test("Returns responses that refuse with their whole bodies instead of throwing")
     func refusals() async throws {
         let long = String(repeating: "x", count: 100_000)
         try await withServer(answer("404 X", body: long)) { server in
@@ -110,7 +110,7 @@ private struct Note: Codable, Hashable {
         }
     }
 
-    @Test("Method, headers and body of a request arrive, and so does the session's token")
+    @Test("Sends method, headers and body of a request, and the session's token")
     func request() async throws {
         let signedIn = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
             Credentials(accessToken: "u", refreshToken: nil)
@@ -131,7 +131,7 @@ private struct Note: Codable, Hashable {
         }
     }
 
-    @Test("A request without a response throws the error that URLSession throws, with the client's error beneath")
+    @Test("A failed request throws URLSession's error, with the client's error beneath")
     func failures() async throws {
         let server = try LoopbackServer([])
         let url = try #require(URL(string: server.origin))
@@ -143,7 +143,7 @@ private struct Note: Codable, Hashable {
         #expect(error?.userInfo[NSUnderlyingErrorKey] is APIError)
     }
 
-    @Test("The time-out of a request bounds one attempt")
+    @Test("The timeout of a request bounds one attempt")
     func timeout() async throws {
         let server = try LoopbackServer([.stall("")])
         var request = URLRequest(url: try #require(URL(string: server.origin)))

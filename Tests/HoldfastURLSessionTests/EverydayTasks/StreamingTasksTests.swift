@@ -14,7 +14,7 @@ import Testing
         try await task.run(URLSessionTransport())
     }
 
-    /// Runs a body with a client of a server and with the address of a file of ten bytes.
+    /// Runs a closure with a client of a server and with the URL of a file of ten bytes.
     private func withClient(
         _ steps: LoopbackServer.Step...,
         body: (APIClient, URL, LoopbackServer) async throws -> Void
@@ -140,7 +140,7 @@ import Testing
     }
 }
 
-/// `MEASURE_MEMORY=1 swift test --filter StreamingMemoryTests`: nothing else may run in the process.
+/// `MEASURE_MEMORY=1 swift test --filter StreamingMemoryTests`; no other test may run in the process.
 @Suite(
     "Memory in use while 200 MB are transferred over URLSession",
     .enabled(if: ProcessInfo.processInfo.environment["MEASURE_MEMORY"] != nil)

@@ -14,7 +14,7 @@ final class ForeignServer: Sendable {
 
     var base: String { "http://127.0.0.1:\(port)" }
 
-    /// Starts a server, runs a body, and ends the server by its process id.
+    /// Starts a server, runs a closure, and ends the server by its process id.
     static func with(_ start: (URL) async throws -> ForeignServer, _ body: (ForeignServer) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "foreign-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -24,7 +24,7 @@ final class ForeignServer: Sendable {
         try await body(server)
     }
 
-    /// A server of `Tests/ForeignServers`, which prints its port.
+    /// Starts a server of `Tests/ForeignServers`, which prints its port.
     static func python(_ name: String) -> @Sendable (URL) async throws -> ForeignServer {
         { folder in
             let script = Self.root.appending(path: "Tests/ForeignServers/\(name).py")
@@ -43,14 +43,14 @@ final class ForeignServer: Sendable {
         }
     }
 
-    /// nginx with its built-in pages, as Debian packages it.
+    /// Starts nginx with its built-in pages, as Debian packages it.
     static let nginx: @Sendable (URL) async throws -> ForeignServer = { folder in
         let candidates = ["/usr/sbin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
         guard let program = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
             throw Failure(description: "nginx is in none of \(candidates): run scripts/foreign-servers")
         }
         var failure = ""
-        // Another process may take the port between its choice and nginx.
+        // Another process may use the port between its choice and the start of nginx.
         for _ in 0..<3 {
             let port = try ForeignServer.freePort()
             let configuration = folder.appending(path: "nginx.conf")
@@ -77,7 +77,7 @@ final class ForeignServer: Sendable {
         (self.port, self.folder, self.process) = (port, folder, process)
     }
 
-    /// The text of a file that the server has written into its folder.
+    /// Returns the text of a file that the server has written into its folder.
     func text(of file: String) throws -> String {
         try String(contentsOf: folder.appending(path: file), encoding: .utf8)
     }

@@ -6,16 +6,16 @@ import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
-/// The table of `docs/app/foreign-servers.md`, which is made here.
+/// Generates and checks the table of `docs/app/foreign-servers.md`.
 ///
-/// After a wanted change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then review the difference.
+/// After an intended change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then review the difference.
 @Suite("docs/app/foreign-servers.md")
 struct ForeignServersPageTests {
     private static let page = ForeignServer.root.appending(path: "docs/app/foreign-servers.md")
     private static let begin = "<!-- table: made by ForeignServersPageTests -->\n"
     private static let end = "<!-- table end -->"
 
-    @Test("The page shows exactly what Spanish and English users see")
+    @Test("The page shows exactly the texts that Spanish and English users see")
     func upToDate() async throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let start = try #require(text.range(of: Self.begin)).upperBound
@@ -59,7 +59,7 @@ struct ForeignServersPageTests {
     }
 
     @Test(
-        "No user sees a text of unknown or other language, or an expired session without credentials",
+        "No text is in an unknown or other language or reports a false expired session",
         arguments: ForeignSituation.all
     )
     func safe(situation: ForeignSituation) async throws {
@@ -86,7 +86,7 @@ struct ForeignServersPageTests {
         }
     }
 
-    /// Whether a text that a server happens to use, too, is one of the library.
+    /// Returns whether a text of a server is also a text of the library.
     private static func isOwn(_ text: String, in language: Language) -> Bool {
         ErrorCatalogue.standard.definitions.contains { $0.message.text(in: language) == text }
     }

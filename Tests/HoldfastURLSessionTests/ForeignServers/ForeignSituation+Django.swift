@@ -1,7 +1,7 @@
 import ErrorContract
 import HTTPTypes
 
-/// Django REST framework with SimpleJWT: what `Tests/ForeignServers/django_server.py` responds.
+/// Django REST framework with SimpleJWT: the responses of `Tests/ForeignServers/django_server.py`.
 extension ForeignSituation {
     private static func row(
         _ title: String,

@@ -1,7 +1,7 @@
 import ErrorContract
 import HTTPTypes
 
-/// FastAPI with slowapi, and nginx: what `Tests/ForeignServers/fastapi_server.py` and a real nginx respond.
+/// FastAPI with slowapi, and nginx: the responses of `Tests/ForeignServers/fastapi_server.py` and of a real nginx.
 extension ForeignSituation {
     private static func row(
         _ title: String,

@@ -1,7 +1,7 @@
 import ErrorContract
 import HTTPTypes
 
-/// Responses written from the documentation of servers, and from the backends of apps in the field.
+/// Responses written from the documentation of servers, and from the backends of released apps.
 extension ForeignSituation {
     private static func row(
         _ server: String,

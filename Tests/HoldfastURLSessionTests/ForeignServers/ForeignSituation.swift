@@ -26,7 +26,7 @@ struct ForeignSituation: Sendable, CustomTestStringConvertible {
     var sendsCredentials = false
     var serverTextLanguage: Language?
     var status: Int
-    /// The headers that matter for the text.
+    /// The headers that affect the text.
     var headers: HTTPFields = [:]
     var body: String
     /// The body for users of other languages, where the server translates it.
@@ -36,7 +36,7 @@ struct ForeignSituation: Sendable, CustomTestStringConvertible {
 
     func body(in language: Language) -> String { translations[language] ?? body }
 
-    /// The language that the server names for users of a language.
+    /// Returns the language that the server names for users of a language.
     func contentLanguage(in language: Language) -> String? {
         headers[.contentLanguage].map { translations[language] == nil ? $0 : language.rawValue }
     }
@@ -48,7 +48,7 @@ extension ForeignSituation {
 
     static let all = django + fastAPI + nginx + fieldApps + frameworks + services + edges
 
-    /// The presentation for a user of the app, from the response as it is written down.
+    /// Returns the presentation for a user of the app, from the documented response.
     func shown(in language: Language) async -> ErrorPresentation? {
         var headers = headers
         headers[.contentLanguage] = contentLanguage(in: language)
@@ -56,7 +56,7 @@ extension ForeignSituation {
         return await shown(in: language, by: ScriptedTransport([step]), at: "https://api.example.org", path: "/a", headers: [:])
     }
 
-    /// The presentation for a user of the app after a call through `APIClient`.
+    /// Returns the presentation for a user of the app after a call through `APIClient`.
     func shown(
         in language: Language,
         by transport: some HTTPTransport,

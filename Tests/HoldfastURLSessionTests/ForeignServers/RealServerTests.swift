@@ -9,20 +9,20 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The servers themselves, so that the page of foreign servers describes responses that exist.
-@Suite("Real servers of others", .timeLimit(.minutes(10)))
+/// Runs the servers themselves, to prove that the page of foreign servers describes real responses.
+@Suite("Real third-party servers", .timeLimit(.minutes(10)))
 struct RealServerTests {
-    @Test("Django REST framework with SimpleJWT responds as the page says, and users see what it says")
+    @Test("Django REST framework with SimpleJWT responds and is shown as on the page")
     func django() async throws {
         try await ForeignServer.with(ForeignServer.python("django_server")) { try await check(ForeignSituation.django, at: $0) }
     }
 
-    @Test("FastAPI with slowapi responds as the page says, and users see what it says")
+    @Test("FastAPI with slowapi responds and is shown as on the page")
     func fastAPI() async throws {
         try await ForeignServer.with(ForeignServer.python("fastapi_server")) { try await check(ForeignSituation.fastAPI, at: $0) }
     }
 
-    @Test("nginx responds as the page says, and users see what it says")
+    @Test("nginx responds and is shown as on the page")
     func nginx() async throws {
         try await ForeignServer.with(ForeignServer.nginx) { try await check(ForeignSituation.nginx, at: $0) }
     }
@@ -61,13 +61,13 @@ struct RealServerTests {
         }
     }
 
-    /// Whether two values of a header are the same; a delay of an hour may have lost some seconds.
+    /// Returns whether two values of a header agree. A delay of an hour may have become some seconds shorter.
     private static func agree(_ sent: String?, _ written: String?) -> Bool {
         guard let sent, let written, let left = Int(sent), let right = Int(written) else { return sent == written }
         return left <= right && left > right - (right >= 3_600 ? 60 : 1)
     }
 
-    /// Sends the request of a situation without any part of this library.
+    /// Sends the request of a situation without using this library.
     private func response(
         to situation: ForeignSituation,
         in language: Language,

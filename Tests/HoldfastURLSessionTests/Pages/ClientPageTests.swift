@@ -16,7 +16,7 @@ import Timekeeping
 
     private func url() throws -> URL { try #require(URL(string: "https://api.example.org")) }
 
-    @Test("The deadline of an export is that of its policy, and reaches the server")
+    @Test("An export's policy sets its deadline, which reaches the server")
     func deadline() async throws {
         let (url, transport) = (try url(), ScriptedTransport([fine]))
         // snippet: client-deadline
@@ -30,7 +30,7 @@ import Timekeeping
         #expect(left == 120_000)
     }
 
-    @Test("Listeners see why a call is not repeated, and which errors are frequent")
+    @Test("Listeners see why a call is not retried, and which errors are frequent")
     func events() async throws {
         let seen = Mutex<[String]>([])
         @Sendable func print(_ text: String) { seen.withLock { $0.append(text) } }
@@ -116,7 +116,7 @@ import Timekeeping
         #expect(Analytics.events.last?.parameters == ["type": "badRequest"])
     }
 
-    @Test("A submission keeps its key over another try")
+    @Test("A resubmission keeps the submission's key")
     func submission() async throws {
         let confirmed = ScriptedTransport.Step.answer(status: 200, body: #"{"success":true,"message":"m"}"#)
         let (url, transport) = (try url(), ScriptedTransport([confirmed, confirmed]))
@@ -133,7 +133,7 @@ import Timekeeping
         #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1])
     }
 
-    @Test("A POST to an endpoint that opted in carries a key")
+    @Test("A POST to an endpoint that opted in sends a key")
     func idempotency() async throws {
         let (url, transport) = (try url(), ScriptedTransport([fine]))
         let order = RequestBody(Array("{}".utf8), contentType: "application/json")
@@ -165,7 +165,7 @@ import Timekeeping
         #expect(transport.sent.count == 3)
     }
 
-    @Test("A retry budget reports what is left of it")
+    @Test("A retry budget reports its remaining tokens")
     func budget() async throws {
         let (url, transport) = (try url(), ScriptedTransport([fine]))
         // snippet: client-budget
@@ -178,7 +178,7 @@ import Timekeeping
         #expect(left == 20)
     }
 
-    @Test("Clients that share the gate stop together")
+    @Test("Clients that share a gate stop together")
     func gate() async throws {
         let (url, transport) = (try url(), ScriptedTransport([fine, fine, .answer(status: 503, headers: [.retryAfter: "50"])]))
         // snippet: client-gate
@@ -198,7 +198,7 @@ import Timekeeping
         #expect(transport.sent.count == 3)
     }
 
-    @Test("A call that waits in line is repeated when the server limits it")
+    @Test("A queued call is repeated when the server limits it")
     func waitingInLine() async throws {
         struct Page: Decodable, Sendable { var next: String }
         let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "0"])
@@ -210,7 +210,7 @@ import Timekeeping
         #expect(page.next == "4" && transport.sent.count == 2)
     }
 
-    @Test("A gate takes other rules")
+    @Test("A gate accepts other rules")
     func gateRules() async throws {
         let (url, transport) = (try url(), ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "4"])]))
         // snippet: client-gate-rules
@@ -223,7 +223,7 @@ import Timekeeping
         #expect(gate.count == 1)
     }
 
-    @Test("A circuit opens after three failures in a row")
+    @Test("A circuit opens after three consecutive failures")
     func breaker() async throws {
         let failures = Array(repeating: ScriptedTransport.Step.answer(status: 500), count: 3)
         let (url, transport) = (try url(), ScriptedTransport([fine] + failures))
@@ -237,7 +237,7 @@ import Timekeeping
         #expect(transport.sent.count == 4)
     }
 
-    @Test("Calls carry the token of a session, which is refreshed when it expired")
+    @Test("Calls send a session's token, which is refreshed after it expires")
     func authorize() async throws {
         struct Accounts: Sendable {
             func refreshed(with token: String) async throws -> Credentials {
@@ -296,7 +296,7 @@ private enum Analytics {
 }
 
 extension APIClient {
-    /// The examples' client, on a clock that stands still: however busy the machine is, nothing times out and nothing sleeps.
+    /// Creates the examples' client on a clock that does not advance, so that nothing times out or sleeps on a busy machine.
     fileprivate init(
         baseURL: URL,
         transport: ScriptedTransport,

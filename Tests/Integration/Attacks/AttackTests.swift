@@ -1,9 +1,9 @@
 import Attacks
 import Testing
 
-/// The small form of each attack: its requirements hold. Full size is for `scripts/attack`.
+/// Runs each attack at a small size and checks its requirements. `scripts/attack` runs the full size.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AttackTests {
-    @Test("Innocent users are served during each attack", arguments: Attacks.all.map { $0.name })
+    @Test("Serves legitimate users during each attack", arguments: Attacks.all.map { $0.name })
     func attack(name: String) async throws {
         let type = try #require(Attacks.all.first { $0.name == name })
         let report = try await Attacks.run(type.init(size: .small), binary: try Binary.path(of: "holdfast"))

@@ -14,7 +14,7 @@ import Testing
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 20
 
     @Test(
-        "Incident: two confirms that both succeed (HackerOne #3692149, Kratos). Of any number at once one does, with one mail",
+        "Incident HackerOne #3692149, Kratos: exactly one concurrent confirm succeeds",
         arguments: [50, 200]
     )
     func exactlyOneWins(_ callers: Int) async throws {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Two servers on one database let one of 50 concurrent confirms succeed, with one mail, 20 rounds")
+    @Test("On two servers with one database, one of 50 concurrent confirms succeeds")
     func twoProcesses() async throws {
         try await withFolder { folder in
             let environment = [
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Exactly one mail tells of a change in this round; the mailbox is emptied.
+    /// Expects exactly one email about a change in this round, and empties the mailbox.
     private func oneUpdate(in mailbox: MailboxFolder, _ round: Int) async throws {
         let subjects = try mailbox.mails(limit: 1_000).map(\.subject)
         #expect(subjects.count { $0.hasPrefix("Password updated") } == 1, "round \(round): \(subjects)")
@@ -77,7 +77,7 @@ import Testing
         return try ResetLink(try #require(try mailbox.mails(limit: 1).first?.link), hosts: ["127.0.0.1"])
     }
 
-    /// How often each outcome came, over all callers, who share the servers evenly.
+    /// Returns the number of each outcome over all callers, who are spread evenly over the servers.
     private func outcomes(of link: ResetLink, _ callers: Int, _ round: Int, at urls: [URL]) async -> [String: Int] {
         await withTaskGroup(of: String.self) { group in
             for number in 0..<callers {
@@ -95,7 +95,7 @@ import Testing
                 let path = "/api/confirm-password-reset/"
                 let json = ["Content-Type: application/json"]
                 let response = try await RawHTTP.send("POST", path, to: url, headers: json, body: Array(body.utf8))
-                // The gate refuses what is more than it can queue; such a caller tries again.
+                // The gate refuses callers past its queue's limit. Such a caller tries again.
                 guard response.status == 503 else { return response["X-Error-Code"] ?? "success" }
                 await Task.yield()
             } catch {

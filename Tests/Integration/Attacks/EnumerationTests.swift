@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct EnumerationTests {
     @Test(
-        "A reset request is answered with the same bytes for a known and an unknown address",
+        "A reset request has the same response bytes for known and unknown addresses",
         arguments: [
             ("/api/request-password-reset/", false), ("/reset_password/", false), ("/reset-password/request", true),
         ]
@@ -18,9 +18,9 @@ import Testing
             $0.trustLoopback()
         } _: { server in
             try await server.register("known@example.com")
-            // Up to the fourth, which the limit refuses.
+            // Includes the fourth request, which the limit refuses.
             for round in 1...4 {
-                // Each from a client of its own, whose limit tells the same.
+                // Each request comes from its own client, so that both report the same limit.
                 let known = try await ask(path, isForm, "known", server, from: "198.51.100.1")
                 let unknown = try await ask(path, isForm, "nobody", server, from: "198.51.100.2")
                 #expect(known.status == (round <= 3 ? 200 : 429))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("A wrong password and a missing account are answered with the same bytes")
+    @Test("A wrong password and a missing account have the same response bytes")
     func sameLogin() async throws {
         try await withServer {
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.policy(2, perSeconds: 900)

@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// The attack `login-account-table` at full size, at the limits themselves: no request is made and no password hashed.
+/// The attack `login-account-table` at full size on the limits themselves, without requests or password hashes.
 @Suite(.serialized) struct FullTableTests {
     private typealias Limits = JointRateLimiter<ManualClock>
     private let clock = ManualClock()
@@ -29,7 +29,7 @@ import Testing
         return limits.admit(claims).isAdmitted
     }
 
-    @Test("112,000 junk sign-ins leave room for users of fresh networks, and forgive no client at its limit")
+    @Test("112,000 junk sign-ins neither lock out new networks nor reset limited clients")
     func junk() throws {
         let limits = limits(memory: 1 << 20)
         let victim = try client("2001:db9::1")
@@ -51,7 +51,7 @@ import Testing
         #expect(usage.tables.first { $0.policy == "login-account" }?.evictions ?? 0 > 100_000)
     }
 
-    @Test("Junk that uses more than half of its quota counts by network, and users of others are served")
+    @Test("Junk over half of its quota counts by network, and other networks are served")
     func half() throws {
         let memory = 3 << 19
         let limits = limits(memory: memory)
@@ -65,7 +65,7 @@ import Testing
         #expect(usage.bytes <= memory)
     }
 
-    /// How many of 400 users from networks of their own may sign in, half of them by IPv4.
+    /// Returns how many of 400 users of separate networks may sign in, half of them by IPv4.
     private func servedUsers(of limits: Limits) throws -> Int {
         try (0..<400).count { user in
             let address = user % 2 == 0 ? "2001:dba:\(user)::1" : "100.\(64 + user / 256).\(user % 256).7"

@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct SecretHygieneTests {
-    @Test("After a full run no clear secret is in the database, its WAL or the log", .readsDatabaseFile)
+    @Test("After a full run no plaintext secret is in the database, its WAL or the log", .readsDatabaseFile)
     func nothingInClear() async throws {
         let secret = "a secret of the operator with more than 32 characters"
         try await withServer {
@@ -49,12 +49,12 @@ import Testing
             }
             #expect(searched > 4_096)
             let log = server.log.text
-            #expect(log.contains("Mail handed over"))
+            #expect(log.contains("Email delivered"))
             for secret in secrets + ["ana@example.com"] { #expect(!log.contains(secret)) }
         }
     }
 
-    @Test("The data folder, the secret, the database and the mails are for the owner alone")
+    @Test("Only the owner can read the data folder, the secret, the database and the emails")
     func permissions() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")

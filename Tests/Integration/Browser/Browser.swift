@@ -9,7 +9,7 @@ struct Browser: Sendable {
     let driver: WebDriver
     let path: String
 
-    /// A key by which WebDriver names elements.
+    /// The key under which WebDriver returns the ids of elements.
     private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
 
     func prepare(width: Int, isDark: Bool, runsScripts: Bool, language: Language) async throws {
@@ -31,24 +31,24 @@ struct Browser: Sendable {
         _ = try await driver.send("POST", "\(path)/refresh", [:])
     }
 
-    /// The address in the address bar.
+    /// The URL in the address bar.
     var address: String {
         get async throws { try await driver.send("GET", "\(path)/url", nil).stringValue ?? "" }
     }
 
-    /// The first element that a CSS selector finds, waiting for it a while.
+    /// Returns the first element that matches a CSS selector, and waits for it a while.
     func element(_ selector: String) async throws -> String {
         let value = try await driver.send("POST", "\(path)/element", ["using": "css selector", "value": .string(selector)])
         return try #require(value.objectValue?[Self.elementKey]?.stringValue)
     }
 
-    /// The text of an element as a person sees it.
+    /// Returns the text of an element as users see it.
     func text(_ selector: String) async throws -> String {
         try await driver.send("GET", "\(path)/element/\(try await element(selector))/text", nil).stringValue ?? ""
     }
 
-    /// The text of an element once it is the expected one, or what it is after five seconds. A page may be on its way out while
-    /// it is looked at.
+    /// Returns the text of an element once it is the expected one, or the text after five seconds. A page may unload while it is
+    /// being read.
     func text(_ selector: String, awaiting expected: String) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(5))
@@ -80,7 +80,7 @@ struct Browser: Sendable {
         _ = try await driver.send("POST", "\(path)/element/\(element)/value", ["text": .string(text)])
     }
 
-    /// Types into whatever has the focus.
+    /// Types into the focused element.
     func press(_ keys: String) async throws {
         let steps = keys.flatMap { key -> [JSONValue] in
             [["type": "keyDown", "value": .string(String(key))], ["type": "keyUp", "value": .string(String(key))]]
@@ -96,19 +96,20 @@ struct Browser: Sendable {
         _ = try await driver.send("POST", "\(path)/element/\(try await element(selector))/click", [:])
     }
 
-    /// What a script returns.
+    /// Returns the result of a script.
     func evaluate(_ script: String) async throws -> JSONValue {
         try await driver.send("POST", "\(path)/execute/sync", ["script": .string(script), "args": []])
     }
 
-    /// The violations of the pages' content security policy since the last call.
+    /// Returns the violations of the pages' content security policy since the last call.
     func refusals() async throws -> [String] {
         let entries = try await driver.send("POST", "\(path)/se/log", ["type": "browser"]).arrayValue ?? []
         return entries.compactMap { $0.objectValue?["message"]?.stringValue }.filter { $0.contains("Content Security Policy") }
     }
 
-    /// The page as a PNG.
-    /// - Parameter isWhole: Whether what is below the window counts; Chromium then paints a page from right to left beside its place.
+    /// Returns the page as a PNG.
+    /// - Parameter isWhole: Whether to include the part below the window. Chromium then paints a right-to-left page at a wrong
+    /// position.
     func screenshot(isWhole: Bool = true) async throws -> Data {
         let value = try await devTools("Page.captureScreenshot", ["format": "png", "captureBeyondViewport": .bool(isWhole)])
         return try #require(value.objectValue?["data"]?.stringValue.flatMap { Data(base64Encoded: $0) })

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct LabPageTests {
-    /// Runs a browser on the lab's page.
+    /// Runs a browser with the lab's page.
     private func withPage(_ body: @escaping @Sendable (Browser, TestServer) async throws -> Void) async throws {
         try await withServer { server in
             try await WebDriver.run { driver in
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("A composed answer has an address and a curl command, and what comes is shown with what a client does")
+    @Test("A composed response has a URL, a curl command and a description of the client")
     func compose() async throws {
         try await withPage { browser, server in
             try await browser.choose("RATE_LIMIT_EXCEEDED", in: "code")
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A scenario is tried as its row says")
+    @Test("Each scenario behaves as its row describes")
     func scenarios() async throws {
         let success = "A success: the client reads the value, wrapped or flat."
         let rows = [
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A scenario goes on in its session, with its token, until the form is cleared")
+    @Test("A scenario continues in its session with its token until the form is cleared")
     func again() async throws {
         try await withPage { browser, server in
             _ = try await browser.evaluate("document.querySelectorAll('#scenarios details').forEach(d => d.open = true)")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("What the lab refuses is told where the answer stands")
+    @Test("Shows a refusal of the lab where the response is shown")
     func refused() async throws {
         try await withPage { browser, _ in
             try await browser.type("soon", into: "#p-retry_after")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("The page is small, has a label for every field, and nothing in it comes from elsewhere")
+    @Test("The page is small, labels every field and loads nothing from other servers")
     func page() async throws {
         try await withServer { server in
             let response = try await RawHTTP.send("GET", "/dev/lab", to: server.url)

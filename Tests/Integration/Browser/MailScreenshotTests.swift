@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct MailScreenshotTests {
     @Test(
-        "The mails fit a phone and a desktop without scrolling sideways, and have nothing that a reader could refuse to load",
+        "The emails fit phone and desktop widths and load nothing",
         arguments: [390, 1_280],
         [Language.spanish, .hebrew]
     )
@@ -44,7 +44,7 @@ import Testing
                             "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
                         )
                         #expect(overflow == false, "\(kind)")
-                        // Chromium puts a centred table of a language from right to left elsewhere, unless its margins say so too.
+                        // Chromium centers a table of a right-to-left language only if its margins are set, too.
                         let isCentered = try await browser.evaluate(
                             """
                             const box = document.querySelector("table table").getBoundingClientRect();

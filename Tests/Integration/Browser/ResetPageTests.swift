@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.serialized) struct ResetPageTests {
     @Test(
-        "A person resets the password in a browser, with and without scripts, in either direction",
+        "A user resets the password in a browser with and without scripts, LTR and RTL",
         arguments: [
             (Language.english, true), (.english, false), (.spanish, true), (.spanish, false), (.hebrew, true), (.hebrew, false),
         ]
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("With the token behind the fragment the page learns it from the address, and takes it out of there")
+    @Test("The page reads the token from the URL fragment and removes it from there")
     func fragment() async throws {
         try await withServer {
             $0.resetLinkStyle = .fragment
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "The page behind a fragment link validates its token at once, and shows the expired-link page instead of the form",
+        "The page validates a fragment link at once and replaces an expired one's form",
         arguments: [Language.english, .spanish, .hebrew]
     )
     func expiredFragment(language: Language) async throws {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A fragment link that can't be validated shows the form, and without scripts the page asks for a link")
+    @Test("An unvalidated fragment link shows the form; without scripts, a new-link hint")
     func unvalidatedFragment() async throws {
         try await withServer {
             $0.resetLinkStyle = .fragment
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("The strength meter, the match and show and hide follow what is typed, with the keyboard alone")
+    @Test("Strength meter, match and show/hide follow the input by keyboard alone")
     func meter() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("\"This was not me\" asks before it freezes, then nobody can sign in until a reset")
+    @Test("\"This was not me\" confirms, then locks sign-ins until a reset")
     func notMe() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -245,7 +245,7 @@ import Testing
         try await browser.click("#reset-form .primary")
     }
 
-    /// Asks for a reset and takes the link from the mail.
+    /// Requests a reset and returns the link in the email.
     private func mailedLink(_ server: TestServer, _ language: Language) async throws -> String {
         let before = try server.server.accounts.mailbox.mails().count
         _ = try await server.client(language).requestPasswordReset(email: try EmailAddress("ana@example.com"))

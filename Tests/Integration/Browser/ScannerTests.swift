@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct ScannerTests {
     @Test(
-        "A mail scanner may open the link in every way it likes; then the person still succeeds",
+        "A mail scanner may open the link in any way, and the user still succeeds",
         arguments: [ResetLink.Style.query, .fragment]
     )
     func scanner(style: ResetLink.Style) async throws {

@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct ScreenshotTests {
     @Test(
-        "Every page fits a phone and a desktop, light and dark, without scrolling sideways",
+        "Every page fits phone and desktop, light and dark, without sideways scrolling",
         arguments: [390, 1_280],
         [false, true]
     )
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("In Hebrew the pages are turned round, and fit a phone and a desktop too", arguments: [390, 1_280])
+    @Test("In Hebrew the pages are mirrored and fit phone and desktop", arguments: [390, 1_280])
     func rightToLeft(width: Int) async throws {
         try await withServer {
             $0.appScheme = "crowns"
@@ -72,7 +72,7 @@ import Testing
                     try await browser.type("una clave Larga1!", into: "#new_password")
                     try await browser.click("#reset .show")
                     try await browser.shows("סיסמה חזקה", in: "#strength")
-                    // The label begins where the field begins, at the right, and the button stands at the left of the field.
+                    // The label and the field have the same right edge, and the button is to the left of the field.
                     let edges = try await browser.evaluate(
                         """
                         const box = s => document.querySelector(s).getBoundingClientRect();
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// Expects the page to fit its window, and keeps its picture.
+    /// Expects the page to fit its window, and saves its picture.
     private func look(
         _ browser: Browser,
         _ name: String,
@@ -109,7 +109,7 @@ import Testing
         if isKept { try keep(picture, "\(name)-\(width)-\(isDark ? "dark" : "light").png") }
     }
 
-    /// Puts a picture into `docs/images` when `UPDATE_SCREENSHOTS` is set.
+    /// Writes a picture to `docs/images` if `UPDATE_SCREENSHOTS` is set.
     private func keep(_ picture: Data, _ name: String) throws {
         guard ProcessInfo.processInfo.environment["UPDATE_SCREENSHOTS"] != nil else { return }
         let folder = Repository.root.appending(path: "docs/images")

@@ -3,16 +3,16 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A chromedriver process of our own, spoken to by the WebDriver protocol (W3C WebDriver).
+/// A separate chromedriver process, controlled by the WebDriver protocol (W3C WebDriver).
 struct WebDriver: Sendable {
     private let url: URL
 
-    /// A command was refused, or the driver could not be started.
+    /// The driver refused a command or could not be started.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Runs a driver for the time of a closure.
+    /// Runs a driver for the duration of a closure.
     static func run<Result: Sendable>(_ body: (WebDriver) async throws -> Result) async throws -> Result {
         let (process, driver) = try await started()
         do {
@@ -27,7 +27,8 @@ struct WebDriver: Sendable {
         }
     }
 
-    /// Starts a driver. Several that start at once may choose the same port, of which all but one end: those try again.
+    /// Starts a driver. Drivers that start at the same time may choose the same port, and all but one of them end. Those are
+    /// started again.
     private static func started() async throws -> (Process, WebDriver) {
         var failure: any Error = Failure(description: "chromedriver was not tried")
         for _ in 0..<5 {
@@ -49,7 +50,7 @@ struct WebDriver: Sendable {
         throw failure
     }
 
-    /// Where the driver listens, from what it prints.
+    /// Returns the driver's URL, which it prints.
     private static func address(in output: Pipe) async throws -> URL {
         for await line in output.fileHandleForReading.lines {
             if let match = line.firstMatch(of: /successfully on port (\d+)/), let url = URL(string: "http://127.0.0.1:\(match.1)")
@@ -64,10 +65,10 @@ struct WebDriver: Sendable {
         self.url = url
     }
 
-    /// Opens a headless browser for the time of a closure.
+    /// Opens a headless browser for the duration of a closure.
     /// - Parameters:
-    ///   - language: What it asks servers for.
-    ///   - width: The width of the window, in CSS pixels; below 500 a phone is emulated.
+    ///   - language: The language that it requests from servers.
+    ///   - width: The width of the window in CSS pixels. Below 500 it emulates a phone.
     func browser<Result: Sendable>(
         language: Language = .english,
         width: Int = 390,
@@ -99,7 +100,7 @@ struct WebDriver: Sendable {
         }
     }
 
-    /// Sends a command and returns its value. Over a socket of our own: the driver writes `Content-Length:249`, and `URLSession` on
+    /// Sends a command and returns its value. It uses a plain socket: the driver writes `Content-Length:249`, and `URLSession` on
     /// Linux refuses headers without a space.
     func send(_ method: String, _ path: String, _ body: JSONValue?) async throws -> JSONValue {
         let headers = ["Content-Type: application/json"]

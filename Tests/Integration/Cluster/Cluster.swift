@@ -35,17 +35,17 @@ final class Cluster: Sendable {
         }
     }
 
-    /// Runs servers for the time of a closure.
+    /// Runs servers for the duration of a closure.
     /// - Parameters:
-    ///   - count: How many.
+    ///   - count: The number of servers.
     ///   - database: The URL of the database.
     static func run(_ count: Int = 3, database: String, _ body: (Cluster) async throws -> Void) async throws {
-        // Shadow counts requests and refuses none.
+        // Shadow mode counts requests and refuses none.
         let limits = ["VALKEY_URL": try await ValkeyServer.shared().url, "RATE_LIMIT_MODE": "shadow"]
         try await run(count, database: database, settings: limits, body)
     }
 
-    /// Runs a server without Valkey for the time of a closure.
+    /// Runs a server without Valkey for the duration of a closure.
     static func runAlone(database: String, _ body: (Cluster) async throws -> Void) async throws {
         try await run(1, database: database, settings: ["RATE_LIMIT_MODE": "off"], body)
     }
@@ -67,7 +67,7 @@ final class Cluster: Sendable {
                 ]
                 let cluster = try Cluster(count, environment: usual.merging(settings) { $1 }, mails: mails, folder: folder)
                 defer { for member in cluster.members { member.process.withLock { $0 }?.stop() } }
-                // The first makes the tables.
+                // The first server creates the tables.
                 for number in 0..<count { try await cluster.start(number) }
                 try await body(cluster)
                 for number in 0..<count where cluster.hasCrashed(number) {
@@ -81,7 +81,7 @@ final class Cluster: Sendable {
 
     var count: Int { members.count }
 
-    /// The addresses of the servers, running or not.
+    /// The URLs of the servers, running or not.
     var urls: [URL] { members.indices.compactMap { URL(string: "http://127.0.0.1:\(members[$0].port)") } }
 
     /// Starts a server on its port. Returns when it is live.
@@ -115,7 +115,7 @@ final class Cluster: Sendable {
         try await Binary.run(arguments, environment: environment, in: members[0].folder)
     }
 
-    /// Whether each server says that it can serve.
+    /// Returns whether each server reports that it is ready.
     func readiness() async -> [Bool] {
         await withTaskGroup(of: (Int, Bool).self) { group in
             for number in members.indices { group.addTask { (number, await self.status("/health/ready", of: number) == 200) } }
@@ -123,7 +123,7 @@ final class Cluster: Sendable {
         }
     }
 
-    /// Waits until all servers say that they can serve, or all that they can't.
+    /// Waits until all servers are ready, or until none is.
     func wait(untilReady isReady: Bool) async throws {
         try await waitUntil("readiness is \(isReady)") {
             await readiness().allSatisfy { $0 == isReady }
@@ -143,7 +143,7 @@ final class Cluster: Sendable {
     }
 }
 
-/// How many rounds a test of faults has: few, unless `HOLDFAST_ROUNDS` says otherwise.
+/// Returns the number of rounds of a fault test: a few, or `HOLDFAST_ROUNDS`.
 func rounds(_ few: Int) -> Int {
     ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? few
 }

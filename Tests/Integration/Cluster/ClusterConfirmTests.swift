@@ -18,13 +18,13 @@ import Testing
                 let outcomes = await outcomes(of: token, round, at: cluster.urls)
                 #expect(outcomes == ["success": 1, "AUTH_RESET_TOKEN_INVALID": 49], "round \(round)")
                 try await eventually { try await inbox.mails(to: address).updates > round }
-                // One too many would have come with the others of the rounds before, at the latest.
+                // A surplus email would have arrived with those of the earlier rounds at the latest.
                 #expect(try await inbox.mails(to: address).updates == round + 1)
             }
         }
     }
 
-    /// How often each outcome came.
+    /// Returns the number of each outcome.
     private func outcomes(of token: String, _ round: Int, at urls: [URL]) async -> [String: Int] {
         await withTaskGroup(of: String.self) { group in
             for number in 0..<50 {
@@ -41,7 +41,7 @@ import Testing
         while true {
             do {
                 let response = try await post("/api/confirm-password-reset/", body, to: url)
-                // The gate of the passwords refuses what is more than it can queue.
+                // The gate of the passwords refuses callers past its queue's limit.
                 guard [503, 504].contains(response.status) else { return response["X-Error-Code"] ?? "success" }
                 await Task.yield()
             } catch {

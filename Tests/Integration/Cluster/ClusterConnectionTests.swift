@@ -4,7 +4,7 @@ import Testing
 
 /// The connections between servers and PostgreSQL break, run out, or report conflicts.
 @Suite(.timeLimit(.minutes(120))) struct ClusterConnectionTests {
-    @Test("Connections cut at random bytes lose nothing, and leak nothing")
+    @Test("Connections cut at random bytes neither lose nor leak anything")
     func cuts() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()
@@ -20,7 +20,7 @@ import Testing
             }
             #expect(try await load.verify() == 0)
             try await expectNoTransaction(in: database, of: server)
-            // Each server has 16 connections at most. The backends of connections that were cut have ended.
+            // Each server has at most 16 connections. The backends of cut connections have ended.
             try await waitUntil("no connection is left over") {
                 let backends = try await server.sql(
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND pid <> pg_backend_pid()"
@@ -31,9 +31,7 @@ import Testing
         }
     }
 
-    @Test(
-        "200 concurrent requests for one connection end in time, with 503 if they must"
-    )
+    @Test("200 concurrent requests for one connection end in time, some with 503")
     func exhaustion() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()
@@ -59,7 +57,7 @@ import Testing
         }
     }
 
-    /// How often each status came.
+    /// Returns the number of responses with each status.
     private func requests(_ count: Int, at url: URL) async -> [Int: Int] {
         await withTaskGroup(of: Int.self) { group in
             for number in 0..<count {
@@ -75,7 +73,7 @@ import Testing
     @Test("Transactions refused at random with 40001 are repeated, with correct responses")
     func conflicts() async throws {
         let load = try await load(through: RoundTripFaults(.conflict, share: 0.05))
-        // The servers repeat transactions, and not the users: a conflict six times in a row is rare.
+        // Servers repeat transactions, so users need not: six consecutive conflicts are rare.
         #expect(load.responses(503) <= load.responses / 100)
     }
 

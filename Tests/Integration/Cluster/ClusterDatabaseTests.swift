@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Prints how long something took, for the long rounds.
+    /// Prints the duration of an operation, for the long rounds.
     private func report(_ what: String, _ body: () async throws -> Void) async throws {
         let begin = ContinuousClock.now
         try await body()
@@ -75,7 +75,7 @@ import Testing
 }
 
 extension ClusterLoad {
-    /// Waits until users have succeeded with something.
+    /// Waits until some calls of users have succeeded.
     fileprivate func proceeds() async throws {
         let before = responses(200)
         try await waitUntil("the load proceeds") { responses(200) > before + 5 }

@@ -19,7 +19,7 @@ actor ClusterInbox {
         self.server = server
     }
 
-    /// The emails that have come to an address.
+    /// Returns the emails to an address.
     func mails(to address: String) throws -> Mails {
         for mail in try server.received(besides: files) {
             files.insert(mail.file)

@@ -22,7 +22,7 @@ final class ClusterLoad: Sendable {
         let email: String
         var password = "correct horse battery"
         var isRegistered = false
-        /// How many requests for a reset link were sent.
+        /// The number of requests for a reset link.
         var requests = 0
         var isPromisedLink = false
         var isChanged = false
@@ -36,7 +36,7 @@ final class ClusterLoad: Sendable {
         var slowest = Duration.zero
         var lateRepeats = 0
         var isStopping = false
-        /// When users give up what they have begun.
+        /// The time at which users give up unfinished calls.
         var end: ContinuousClock.Instant?
     }
 
@@ -49,7 +49,7 @@ final class ClusterLoad: Sendable {
     }
 
     /// Runs users against a cluster while a closure runs, and then lets them finish.
-    /// - Parameter lanes: How many there are at any time.
+    /// - Parameter lanes: The number of concurrent users.
     @discardableResult
     static func run(
         _ lanes: Int = rounds(0) > 0 ? 24 : 8,
@@ -76,10 +76,10 @@ final class ClusterLoad: Sendable {
 
     // MARK: - What happened
 
-    /// How many calls have had a response.
+    /// The number of calls that had a response.
     var responses: Int { state.withLock { $0.statuses.filter { $0.key != 0 }.values.reduce(0, +) } }
 
-    /// How many calls have had a response with a status, or for 0 none.
+    /// Returns the number of calls with a status; 0 counts calls without a response.
     func responses(_ status: Int) -> Int { state.withLock { $0.statuses[status] ?? 0 } }
 
     /// Responses that a correct cluster never gives.
@@ -88,8 +88,8 @@ final class ClusterLoad: Sendable {
     /// The longest time that a call took.
     var slowest: Duration { state.withLock { $0.slowest } }
 
-    /// Requires that all that was acknowledged has happened: accounts, changed passwords, promised emails.
-    /// - Returns: How many emails came more often than they were asked for.
+    /// Expects that all acknowledged changes have happened: accounts, changed passwords, promised emails.
+    /// - Returns: The number of emails that were sent more often than requested.
     @discardableResult
     func verify() async throws -> Int {
         let people = state.withLock { $0.people }
@@ -144,7 +144,7 @@ final class ClusterLoad: Sendable {
         let url = urls[Int.random(in: 0..<urls.count)]
         let (begin, json) = (ContinuousClock.now, ["Content-Type: application/json"])
         let answer = try? await RawHTTP.send("POST", path, to: url, headers: json, body: Array(body.utf8))
-        // The server died within its response.
+        // The server died while it sent its response.
         let isWhole = answer.map { Int($0["Content-Length"] ?? "") ?? 0 <= $0.body.count } ?? false
         let reply = Reply(status: isWhole ? answer?.status ?? 0 : 0, answer: answer)
         state.withLock { state in
@@ -161,7 +161,8 @@ final class ClusterLoad: Sendable {
     }
 
     /// Repeats a call until the cluster has decided.
-    /// - Returns: The reply, how many calls it took, and the time from the first call to the last; `nil` if there was none to the end.
+    /// - Returns: The reply, the number of calls, and the time from the first call to the last; `nil` if there was no reply until
+    /// the end.
     private func insist(_ path: String, _ body: String) async -> (reply: Reply, calls: Int, time: Duration)? {
         let begin = ContinuousClock.now
         var calls = 0
@@ -205,7 +206,7 @@ final class ClusterLoad: Sendable {
         switch reply.status {
         case 201: person.session = reply.text("refresh_token")
         case 400 where calls > 1 && reply.answer?["X-Error-Code"] == "AUTH_EMAIL_EXISTS":
-            // An earlier call has registered, and its response was lost.
+            // An earlier call has registered the account, but its response was lost.
             guard let (login, _, _) = await insist("/api/auth/login", "{\(credentials)}") else { return false }
             guard login.status == 200 else {
                 complain(login, "\(person.email) signs in after a lost registration")
@@ -271,7 +272,7 @@ final class ClusterLoad: Sendable {
             person.isRegistered = false
             return
         }
-        // An earlier call has changed the password, and its response was lost.
+        // An earlier call has changed the password, but its response was lost.
         let isRepeated = calls > 1 && reply.answer?["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID"
         guard reply.status == 200 || isRepeated else { return complain(reply, "\(person.email) confirms with call \(calls)") }
         (person.password, person.isChanged) = (password, true)

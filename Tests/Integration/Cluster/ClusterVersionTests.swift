@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ClusterVersionTests {
-    @Test("A server goes on when a newer version changes the tables; an old one doesn't start")
+    @Test("A server keeps running after a newer version's migration; an old one can't start")
     func newerTables() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("A password change at one server ends the access tokens at all servers")
+    @Test("A password change at one server revokes the access tokens at all servers")
     func epochs() async throws {
         try await Cluster.run(2, database: try await PostgresServer.shared().createDatabase()) { cluster in
             let (here, there) = (cluster.urls[0], cluster.urls[1])

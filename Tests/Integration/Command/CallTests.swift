@@ -7,9 +7,9 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// `holdfast call` as a process, against a server that writes its answers byte by byte.
+/// Runs `holdfast call` as a process against a server that writes its responses byte by byte.
 @Suite(.timeLimit(.minutes(10))) struct CallTests {
-    @Test("A 503 that names a delay is waited for and repeated, and each step is printed")
+    @Test("Waits for the delay of a 503, retries and prints each step")
     func waits() async throws {
         let steps: [LoopbackServer.Step] = [
             answer("503 X", ["Retry-After: 1", "X-Error-Code: SERVER_SERVICE_UNAVAILABLE"]),
@@ -19,7 +19,7 @@ import Testing
             let run = try await Binary.run(["call", "GET", server.origin + "/a?x=1"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.contains("attempt 1: 503 SERVER_SERVICE_UNAVAILABLE after"))
-            #expect(run.output.contains(/waits [34]\.\d\d\d s: the server asked to be left alone/))
+            #expect(run.output.contains(/waits [34]\.\d\d\d s: the server requested a pause/))
             #expect(run.output.contains("attempt 2: 200 after"))
             #expect(run.output.contains("200, 14 bytes, application/json\n\n{\"name\":\"Ana\"}"))
             #expect(!run.output.contains("\u{1B}"), "colours are for terminals")
@@ -28,21 +28,21 @@ import Testing
         }
     }
 
-    @Test("A 429 that asks for more than the client sleeps through ends the call, with the time")
+    @Test("A 429 with a delay over the client's maximum ends the call and prints the time")
     func limited() async throws {
         let body =
             #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Slow down.","details":{"retry_after":3600},"request_id":"r7"}}"#
         try await withServer([answer("429 X", ["Retry-After: 3600"], body: body)]) { server, folder in
             let run = try await Binary.run(["call", "GET", server.origin], in: folder)
             #expect(run.status == 1)
-            #expect(run.output.contains("not repeated: the server asks for a longer wait than the client sleeps through"))
+            #expect(run.output.contains("not repeated: the server requests a longer delay than the client waits"))
             #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED\n"))
             #expect(run.output.contains(/message +Slow down\./) && run.output.contains(/request id +r7/))
             #expect(run.output.contains(/retry at +\d{4}-\d\d-\d\dT[0-9:]+Z, in 3600 s/))
         }
     }
 
-    @Test("Problems of fields are told one by one")
+    @Test("Prints each problem with a field")
     func fields() async throws {
         let body =
             #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Bad.","details":{"validation_errors":["#
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A connection that is refused ends with 2")
+    @Test("A refused connection ends with exit code 2")
     func refused() async throws {
         try await withServer([]) { server, folder in
             await server.close()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A POST without a key whose answer is lost is sent once, and nobody knows what became of it")
+    @Test("Sends a POST without a key once and reports an unknown outcome if it is lost")
     func unknown() async throws {
         try await withServer([.reset(""), .reset("")]) { server, folder in
             let run = try await Binary.run(["call", "POST", server.origin + "/orders", "-d", "x"], in: folder)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A POST with a key is repeated, and its key stays")
+    @Test("Retries a POST with a key under the same key")
     func keyed() async throws {
         try await withServer([answer("502 X"), answer("201 X")]) { server, folder in
             let arguments = ["call", "POST", server.origin + "/orders", "-d", "x", "--key", "random"]
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("The token is sent and never printed, not even if the server says it back", arguments: [[], ["--json"]])
+    @Test("Sends the token and never prints it, not even if the server echoes it", arguments: [[], ["--json"]])
     func token(flags: [String]) async throws {
         let token = "secret-token-123"
         let body = #"{"error":{"code":"API_KEY_INVALID","message":"No \#(token) here."}}"#
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("JSON holds the events and what came of it")
+    @Test("JSON contains the events and the result")
     func json() async throws {
         try await withServer([answer("404 X", body: #"{"detail":"Not found."}"#)]) { server, folder in
             let run = try await Binary.run(["call", "GET", server.origin, "--json", "-H", "Accept: text/x"], in: folder)
@@ -119,14 +119,14 @@ import Testing
         }
     }
 
-    @Test("Colours are for terminals, and the token is left out of whatever is printed")
+    @Test("Colors only a terminal's output, and prints the token nowhere")
     func style() {
         let (colored, plain) = (TextStyle(isColored: true, secret: "abc"), TextStyle(isColored: false, secret: nil))
         #expect(colored.good("200") == "\u{1B}[32m200\u{1B}[0m" && plain.bad("500") == "500")
         #expect(colored.redacted("1 abc 2 abc") == "1 [token] 2 [token]" && plain.redacted("abc") == "abc")
     }
 
-    @Test("What a server sends can't command the terminal")
+    @Test("A server's text can't send control sequences to the terminal")
     func control() async throws {
         let body = "{\"error\":{\"code\":\"RESOURCE_NOT_FOUND\",\"message\":\"a\\u001b[31mb\"}}"
         try await withServer([answer("404 X", body: body), answer("200 OK", body: "a\u{1B}[2J")]) { server, folder in
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "What can't be sent is refused with 64, and says what would do",
+        "Refuses an invalid request with exit code 64 and a hint",
         arguments: [
             ["GET", "nonsense"], ["GET", "ftp://127.0.0.1/"], ["GET", "http://"], ["GET", "http://127.0.0.1:99999/"],
             ["GET", ""],

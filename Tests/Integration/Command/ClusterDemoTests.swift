@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ClusterDemoTests {
-    @Test("The demo of a cluster survives each failure, prints the numbers and ends with 0")
+    @Test("The demo of a cluster survives each failure, prints the metrics and ends with 0")
     func story() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["demo", "--cluster"], environment: ["TMPDIR": folder.path], in: folder)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The folders of the demo, and the processes that name one.
+    /// Returns the folders of the demo, and the processes that contain one in their arguments.
     private func leftovers(in folder: URL) throws -> [String] {
         let folders = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("holdfast-demo") }
         let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int32($0) != nil }

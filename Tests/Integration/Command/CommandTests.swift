@@ -18,8 +18,8 @@ import Testing
             #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED"))
             #expect(run.output.contains("… intenta de nuevo en 1 hora.".replacing("… ", with: "")))
             #expect(run.output.contains("all 20 succeeded after one refresh that they shared"))
-            #expect(run.output.contains("as the server said, then 200"))
-            #expect(run.output.contains("30 were held back at once, each told when; 1 request reached the server"))
+            #expect(run.output.contains("from Retry-After, then 200"))
+            #expect(run.output.contains("30 were refused by the client with a retry time; 1 request reached the server"))
             #expect(run.output.contains("Every step ended as it should."))
         }
     }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A server's default language is one that there are texts in; another is refused, and the others are listed")
+    @Test("A default language needs texts; refuses another one and lists those available")
     func defaultLocale() async throws {
         try await withFolder { folder in
             for (name, language) in [
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "Bad usage ends with 64 and a hint",
+        "Invalid usage ends with exit code 64 and a hint",
         arguments: [
             ["nonsense"], ["serve", "--port", "x"], ["serve", "--port", "70000"], ["users", "add"],
             ["users", "add", "not-an-address", "--first-name", "A"],
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "Every command explains itself",
+        "Every command has help",
         arguments: [[], ["serve"], ["demo"], ["users"], ["users", "add"], ["codes"], ["call"]]
     )
     func help(command: [String]) async throws {

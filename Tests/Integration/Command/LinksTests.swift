@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct LinksTests {
 
-    @Test("The served association file opens exactly the reset links, by Apple's rules")
+    @Test("The served association file opens exactly the reset links by Apple's rules")
     func servedFile() async throws {
         let apps = try ["TEAM123456.com.example.app"].map { try AppIdentifier($0) }
         let association = try AssociationFile(apps: apps)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("An address is fetched without following redirects, and what Apple would refuse is told")
+    @Test("Fetches a URL without following redirects, and reports what Apple would refuse")
     func address() async throws {
         try await withServer { server in
             try await withFolder { folder in
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("App settings are read from the environment, and refused with a reason")
+    @Test("Reads app settings from the environment, and refuses invalid ones with a reason")
     func settings() async throws {
         try await withFolder { folder in
             let bad = [

@@ -6,7 +6,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(2))) struct OpenFilesTests {
-    @Test("Connections leave the server the files that it works with: idle ones are closed for new ones")
+    @Test("Closes idle connections so that the server keeps file descriptors for its work")
     func few() async throws {
         try await withFolder { folder in
             let limit = 74

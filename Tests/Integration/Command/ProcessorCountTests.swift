@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ProcessorCountTests {
     @Test(
-        "The processors in the affinity mask are counted",
+        "Counts the processors in the affinity mask",
         arguments: [
             ("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n", 2), ("Cpus_allowed:\tff,ffffffff", 40),
             ("Cpus_allowed:\t00000000,00000005\n", 2), ("Cpus_allowed:\t0\n", nil), ("Name:\tx\n", nil), ("", nil),

@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 @Suite struct ReferenceTests {
-    @Test("docs/errors.md is what the catalogue says")
+    @Test("docs/errors.md equals the generated reference of the catalog")
     func isFresh() throws {
         let root = Repository.root
         let written = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
         #expect(written == ErrorReference().markdown + "\n", "docs/errors.md is stale; renew it with scripts/reference")
     }
 
-    @Test("The reference has every code once, with all that is fixed about it")
+    @Test("The reference has every code once with all its fixed properties")
     func isComplete() throws {
         let markdown = ErrorReference().markdown
         for definition in ErrorCatalogue.standard.definitions {
@@ -26,7 +26,7 @@ import Testing
         #expect(markdown.components(separatedBy: "\n### ").count == ErrorCatalogue.standard.definitions.count + 1)
     }
 
-    @Test("Codes that were added have their place, their documentation is told, and nothing in a text is markup")
+    @Test("Places and documents added codes, and escapes markup in their texts")
     func additions() throws {
         let own = ErrorDefinition(
             ErrorCode("NOTE_LOCKED"),

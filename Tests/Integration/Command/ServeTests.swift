@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct ServeTests {
-    @Test("All problems of the configuration are reported at once, with exit code 78")
+    @Test("Reports all problems of the configuration at once, with exit code 78")
     func badConfiguration() async throws {
         try await withFolder { folder in
             let environment = [
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Production asks for the address of links; .env gives it, and the environment wins over .env")
+    @Test("Production requires the base URL of links; environment variables override .env")
     func dotEnv() async throws {
         try await withFolder { folder in
             let without = try await Binary.run(["serve", "--port", "0"], in: folder)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A port that is taken is told in a sentence, with exit code 1")
+    @Test("Reports a port in use in one sentence, with exit code 1")
     func takenPort() async throws {
         try await withServer { server in
             try await withFolder { folder in
@@ -88,7 +88,7 @@ import Testing
                 let reason = "port \(port) of 127.0.0.1 is in use by another program; choose another with --port"
                 #expect(run.errors.contains("The server could not run: \(reason).\n"), "\(run.errors)")
                 #expect(!run.errors.contains(" error "), "\(run.errors)")
-                // It has ended in good order: the next server must not take it for killed.
+                // It ended in order, so the next server must not treat it as killed.
                 let database = try DatabaseQueue(path: folder.appending(path: "data/holdfast.sqlite3").path)
                 let isClean = try await database.read { try Bool.fetchOne($0, sql: "SELECT is_clean FROM rate_limit_process") }
                 #expect(isClean == true)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "A data folder that can't be used is told in a sentence, and doctor tells it before",
+        "Server and doctor report an unusable data folder in one sentence",
         arguments: ["data", "data/mailbox", "data/secret"]
     )
     func unusableFolder(_ path: String) async throws {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("A database of a newer version is left alone: neither served nor migrated")
+    @Test("Neither serves nor migrates a database of a newer version")
     func newerDatabase() async throws {
         try await withFolder { folder in
             #expect(try await Binary.run(["migrate"], in: folder).status == 0)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("A clean stop leaves all data in the database file, and nothing in the write-ahead log")
+    @Test("A clean stop leaves all data in the database file and an empty write-ahead log")
     func checkpoint() async throws {
         try await withFolder { folder in
             _ = try await serve(environment: ["ENVIRONMENT": "development"], in: folder, signal: SIGTERM) { url in
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("A second server on one data folder is refused with 78 unless both share it; commands work beside a server")
+    @Test("Refuses a second server on one data folder with 78, unless both are to share it")
     func secondServer() async throws {
         try await withFolder { folder in
             let environment = ["ENVIRONMENT": "development"]
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test("A database of another installation is refused")
+    @Test("Refuses a database of another installation")
     func otherInstallation() async throws {
         try await withFolder { folder in
             for data in ["data", "other"] { #expect(try await Binary.run(["migrate", "--data", data], in: folder).status == 0) }
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test("SIGHUP before a server is ready for it does not end it")
+    @Test("SIGHUP before a server handles it does not end the process")
     func earlyHangup() async throws {
         try await withFolder { folder in
             let process = try Binary.make(["serve", "--port", "0"], environment: ["ENVIRONMENT": "development"], in: folder)
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test("In production without a mail server it is said that nobody receives mails")
+    @Test("Production without a mail server logs that no emails are sent")
     func noMailServer() async throws {
         try await withFolder { folder in
             let environment = ["PASSWORD_RESET_BASE_URL": "https://accounts.example.com"]
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test("Settings that this version does not have are refused, not passed over")
+    @Test("Refuses settings that this version does not have")
     func unsupportedSettings() async throws {
         try await withFolder { folder in
             let environment = [
@@ -344,7 +344,7 @@ import Testing
         }
     }
 
-    /// Runs `serve`, asks it whether it is ready, then the rest, and signals it.
+    /// Runs `serve`, checks that it is ready, runs a closure, and signals it.
     private func serve(
         environment: [String: String],
         options: [String] = [],

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension Binary {
-    /// Runs `serve` on a free port for the time of a closure, then sends it a signal at once.
+    /// Runs `serve` on a free port for the duration of a closure, then sends it a signal at once.
     /// - Parameters:
-    ///   - openFiles: How many it may have open; as many as this process if `nil`.
-    ///   - body: Gets the address and the process, which it may end itself.
-    /// - Returns: The exit code, and the lines with which it said where it is.
+    ///   - openFiles: The limit of open files; that of this process if `nil`.
+    ///   - body: Receives the URL and the process, which it may end itself.
+    /// - Returns: The exit code, and the lines in which it printed its addresses.
     @discardableResult
     static func serve(
         environment: [String: String] = ["ENVIRONMENT": "development"],
@@ -38,7 +38,7 @@ extension Binary {
     }
 }
 
-/// Runs `serve` on a free port for the time of a closure, which gets its address, and stops it.
+/// Runs `serve` on a free port for the duration of a closure, which gets its URL, and stops it.
 func withServing<Result>(
     environment: [String: String] = ["ENVIRONMENT": "development"],
     options: [String] = [],

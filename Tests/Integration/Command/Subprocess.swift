@@ -2,21 +2,21 @@ import DataServerTesting
 import Foundation
 import Testing
 
-/// The commands as built with the tests.
+/// The commands that were built with the tests.
 enum Binary {
-    /// What a run of the command ended with.
+    /// The result of a run of the command.
     struct Run: Sendable {
         let status: Int32
         let output: String
         let errors: String
     }
 
-    /// Where a command is: the build puts it beside the tests.
+    /// Returns the path of a command. The build puts it beside the tests.
     static func path(of name: String) throws -> String {
         try #require(ServerProcess.path(ofBuilt: name), "\(name) is not beside the tests")
     }
 
-    /// Runs the command to its end.
+    /// Runs the command and waits until it ends.
     static func run(
         _ arguments: [String],
         of name: String = "holdfast",
@@ -30,7 +30,7 @@ enum Binary {
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
-        // A file rather than a pipe: a command that reads nothing may be gone before a pipe is written.
+        // Uses a file instead of a pipe: a command that reads nothing may end before the pipe is written.
         let inputFile = folder.appending(path: ".input-\(UUID().uuidString)")
         try Data(input.utf8).write(to: inputFile)
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
@@ -45,7 +45,7 @@ enum Binary {
         }
     }
 
-    /// A process of the command that has not been started.
+    /// Returns a process of the command that has not been started.
     static func make(
         _ arguments: [String],
         of name: String = "holdfast",
@@ -61,7 +61,7 @@ enum Binary {
     }
 }
 
-/// Makes a folder for the time of a closure.
+/// Creates a folder for the duration of a closure.
 /// - Parameter sharesStores: Whether the commands and servers in the folder use one database, also if it is in PostgreSQL.
 func withFolder<Result>(sharesStores: Bool = false, _ body: (URL) async throws -> Result) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-test-\(UUID().uuidString)")

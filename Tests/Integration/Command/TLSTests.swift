@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(2))) struct TLSTests {
-    /// A certificate and a key in `cert.pem` and `key.pem` of a folder, by OpenSSL.
+    /// Creates a certificate and a key in `cert.pem` and `key.pem` of a folder, with OpenSSL.
     private func makeCertificate(days: Int = 30, in folder: URL) async throws {
         let command =
             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days \(days) -subj /CN=localhost"
@@ -22,7 +22,7 @@ import Testing
         try await Binary.run(["--silent", "--show-error", "--max-time", "20"] + arguments, at: "/usr/bin/curl", in: folder)
     }
 
-    @Test("With a certificate and its key the server speaks HTTPS, in the contract, and nothing else")
+    @Test("With a certificate and its key the server accepts only HTTPS")
     func serves() async throws {
         try await withFolder { folder in
             try await makeCertificate(in: folder)
@@ -45,14 +45,14 @@ import Testing
                 #expect(old.status != 0 && old.output.isEmpty)
                 let plain = try await curl([url.absoluteString.replacing("https:", with: "http:")], in: folder)
                 #expect(plain.status != 0 && plain.output.isEmpty)
-                // Bytes that are no TLS have not hurt.
+                // Bytes that are not TLS have done no damage.
                 #expect(try await curl(trusted + ["\(url)/health/live"], in: folder).status == 0)
             }
         }
     }
 
     @Test(
-        "Takes suites of TLS 1.2 with forward secrecy and authenticated encryption only",
+        "Accepts only TLS 1.2 suites with forward secrecy and authenticated encryption",
         arguments: [
             ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-CHACHA20-POLY1305", true), ("ECDHE-ECDSA-AES128-SHA", false),
         ]
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A page may be sent to the origin that is served")
+    @Test("A page may post to the origin that is served")
     func origin() async throws {
         try await withFolder { folder in
             try await makeCertificate(in: folder)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("What can't be used is told with the setting's name, and a key is not quoted")
+    @Test("Reports an unusable certificate or key with its setting, without quoting the key")
     func refused() async throws {
         try await withFolder { folder in
             try await makeCertificate(in: folder)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("Doctor tells when the certificate ends", arguments: [(30, "ok"), (2, "advice")])
+    @Test("Doctor reports when the certificate expires", arguments: [(30, "ok"), (2, "advice")])
     func expiry(days: Int, verdict: String) async throws {
         try await withFolder { folder in
             try await makeCertificate(days: days, in: folder)

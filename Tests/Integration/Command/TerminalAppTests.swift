@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("A language that there are no texts in is refused, and the others are listed")
+    @Test("Refuses a language without texts, and lists the available ones")
     func unknownLanguage() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["--language", "xx"], of: "holdfast-terminal-app", in: folder)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("Without a server the terminal app says so and fails")
+    @Test("Without a server the terminal app reports it and fails")
     func noServer() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["--script", "--url", "http://127.0.0.1:9"], of: "holdfast-terminal-app", in: folder)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct EnvironmentFileTests {
     @Test(
-        "Settings are read as people write them, on any system",
+        "Reads settings in the common notations of every system",
         arguments: [
             ("A=1\nB=2", ["A": "1", "B": "2"]), ("A=1\r\nB=2\r\n", ["A": "1", "B": "2"]), ("\u{FEFF}A=1", ["A": "1"]),
             (#"A="a b""#, ["A": "a b"]), ("A='a\"b'", ["A": "a\"b"]), ("A=a\"b", ["A": "a\"b"]), ("export A=1", ["A": "1"]),
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A line that is no setting is told by its number, and not quoted",
+        "Reports an invalid line by its number, without quoting it",
         arguments: [
             "hunter2", "A hunter2", "=hunter2", "1A=hunter2", "A-B=hunter2", "A=\"hunter2", "A='hunter2\"", "A=\"",
             "A=hunter2\u{0}",
@@ -34,13 +34,13 @@ import Testing
         #expect(error.map { !"\($0)".contains("hunter2") } == true)
     }
 
-    @Test("What is no UTF-8 is told by its line")
+    @Test("Reports invalid UTF-8 by its line")
     func noText() {
         let error = #expect(throws: InvalidConfiguration.self) { try EnvironmentFile(Data([65, 61, 49, 10, 66, 61, 0xFF, 10])) }
         #expect(error?.problems.map(\.setting) == [".env line 2"])
     }
 
-    @Test("Garbage is refused or read, and never ends the process")
+    @Test("Refuses or reads garbage, and never crashes")
     func garbage() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("A=\"'#\r\n \t\u{0}$é".utf8) + [0xFF, 0xEF, 0xBB, 0xBF]
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A file with the line ends of Windows gives every setting its own, and publishes no secret")
+    @Test("Windows line endings separate settings and expose no secret")
     func windows() async throws {
         try await withFolder { folder in
             let text = [
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("A value that has run together with others, and a limit that there is not, are refused and not quoted")
+    @Test("Refuses merged lines and an unknown limit without quoting them")
     func refused() async throws {
         try await withFolder { folder in
             try Data("LIMIT_LOGN_IP=1/60\n".utf8).write(to: folder.appending(path: ".env"))

@@ -8,7 +8,7 @@ import Testing
 
 /// Limits of connections over real sockets, with short times.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
-    @Test("A client beyond its limit loses its longest idle connections; other clients lose none")
+    @Test("A client over its limit loses its longest idle connections, others lose none")
     func perClient() async throws {
         try await withServer {
             $0.connections = ConnectionLimits(capacity: 200, perClient: 10)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("A proxy that is trusted has more connections than a client may")
+    @Test("A trusted proxy has more connections than a client")
     func proxy() async throws {
         try await withServer {
             $0.connections = ConnectionLimits(capacity: 200, perClient: 4)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("Each limit of time closes its connection and is counted by its reason")
+    @Test("Each time limit closes its connection and is counted by its reason")
     func times() async throws {
         try await withServer {
             $0.connections = ConnectionLimits(
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("Requests that are pipelined are all served, in order, however many come at once")
+    @Test("Serves all pipelined requests in order, however many arrive at once")
     func pipelined() async throws {
         try await withServer { server in
             let requests = (0..<2_000).map { "GET /health/live HTTP/1.1\r\nHost: x\r\nX-Request-ID: \($0)\r\n\r\n" }.joined()

@@ -17,7 +17,7 @@ import Testing
         ("no Host for an absolute target", "GET http://x/health/live HTTP/1.1\r\n\r\n"),
     ]
 
-    @Test("A request without one valid Host is malformed", arguments: refused.map(\.name))
+    @Test("Refuses a request without exactly one valid Host as malformed", arguments: refused.map(\.name))
     func malformed(name: String) async throws {
         let text = try #require(Self.refused.first { $0.name == name }?.text)
         try await withServer { server in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("Behind a request without Host nothing is read; what came before is served")
+    @Test("Reads nothing after a request without Host, and serves what came before")
     func pipelined() async throws {
         try await withServer { server in
             let good = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -41,10 +41,10 @@ import Testing
         }
     }
 
-    @Test("HTTP/1.0 needs no Host, and its connection ends with the response")
+    @Test("HTTP/1.0 requires no Host, and its connection ends with the response")
     func http10() async throws {
         try await withServer { server in
-            // The response ends where the server closes; a client that keeps the connection would wait for it.
+            // The response ends where the server closes the connection. A client that keeps the connection would wait for more.
             let bytes = Array("GET /health/live HTTP/1.0\r\n\r\n".utf8)
             let (first, all) = try await RawHTTP.exchange(bytes, until: "never", then: [], with: server.url)
             #expect(first.isEmpty)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("A large page comes whole to a client that has ended its half", arguments: ["1.0", "1.1"])
+    @Test("A large page arrives complete at a client that has closed its sending half", arguments: ["1.0", "1.1"])
     func halfClosed(version: String) async throws {
         try await withServer { server in
             let length = try await RawHTTP.send("GET", "/docs", to: server.url).body.count
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Hosts are compared without case, and other names are refused", arguments: ["/metrics", "/dev/mailbox", "/dev/lab"])
+    @Test("Compares hosts without case and refuses other names", arguments: ["/metrics", "/dev/mailbox", "/dev/lab"])
     func rebinding(path: String) async throws {
         try await withServer { server in
             for (host, status) in [

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("Metrics and readiness are served at the address for operators alone, liveness at both")
+    @Test("Serves metrics and readiness only at the operators' address, liveness at both")
     func separate() async throws {
         try await withOps { server, ops in
             for (path, isPublic) in [("/metrics", false), ("/health/ready", false), ("/health/live", true)] {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("The token is required there, too")
+    @Test("Requires the token there, too")
     func token() async throws {
         let token = String(repeating: "t", count: 32)
         try await withOps(configure: { $0.metricsToken = HiddenText(text: token) }) { _, ops in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("It is reached while every public connection is in use, and has 64 connections of its own")
+    @Test("Is reachable through 64 reserved connections while all public ones are in use")
     func separateConnections() async throws {
         try await withOps(configure: { $0.connections.capacity = 16 }) { server, ops in
             let connections = HeldConnections(to: server.url)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "An address that can't be used is refused, and other machines reach none without a token",
+        "Refuses an unusable address, and one for other machines without a token",
         arguments: [
             ("127.0.0.1:9100", nil, true), ("localhost:9100", nil, true), ("[::1]:9100", nil, true), ("0.0.0.0:9100", nil, false),
             ("10.0.0.1:9100", nil, false), ("ops.example.com:9100", nil, false),
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("An address that is in use is named when the server does not start")
+    @Test("Names an address in use when the server fails to start")
     func inUse() async throws {
         try await withServer { server in
             try await withFolder { folder in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("A server that may not listen there ends with 78")
+    @Test("A server without permission to listen there ends with exit code 78")
     func exitCode() async throws {
         try await withFolder { folder in
             let environment = ["ENVIRONMENT": "development", "OPS_LISTEN": "0.0.0.0:9100"]

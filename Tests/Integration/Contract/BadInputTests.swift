@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// One request that must be refused, and how.
+/// A request that must be refused, and the expected refusal.
 struct BadInput: Sendable, CustomTestStringConvertible {
     let name: String
     var method = "POST"
@@ -212,7 +212,7 @@ extension BadInput {
         #expect((BadInput.unreadable + BadInput.invalid + BadInput.misdirected).count >= 40)
     }
 
-    @Test("Every bad input is answered in the contract, with and without a trailing slash, and the server goes on")
+    @Test("Every bad input gets a contract error, with and without a trailing slash")
     func everyRow() async throws {
         try await withServer {
             $0.resetEmailLimit = nil

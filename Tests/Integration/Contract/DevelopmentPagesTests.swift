@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct DevelopmentPagesTests {
-    @Test("The mailbox is served in development and on a loopback address only")
+    @Test("Serves the mailbox in development and on a loopback address only")
     func onlyInDevelopment() async throws {
         try await withServer {
             $0.environment = .production
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("The mailbox shows mails as a page, as JSON and one by one")
+    @Test("The mailbox shows emails as a page, as JSON and one by one")
     func mailbox() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "A web page whose name was pointed at this machine can't read the mailbox",
+        "A website whose name resolves to this machine can't read the mailbox",
         arguments: ["evil.example", "127.0.0.1.evil.example"]
     )
     func rebinding(host: String) async throws {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("Health tells that the server lives and is ready", arguments: ["/health/live", "/health/ready", "/health/ready/"])
+    @Test("Health reports liveness and readiness", arguments: ["/health/live", "/health/ready", "/health/ready/"])
     func health(path: String) async throws {
         try await withServer { server in
             let get = try await RawHTTP.send("GET", path, to: server.url)

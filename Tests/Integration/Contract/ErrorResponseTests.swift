@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct ErrorResponseTests {
-    @Test("All problems of a request are told at once, in the reader's language")
+    @Test("Reports all problems of a request at once, in the user's language")
     func allProblems() async throws {
         try await withServer { server in
             let response = try await server.post(
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "The fourth reset request within the hour is refused with the exact wait",
+        "Refuses the fourth reset request within the hour with the exact delay",
         arguments: [
             ("en", "You have tried to reset your password too many times. Please try again in 1 hour."),
             ("es", "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en 1 hora."),
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("Apps in the field get successes wrapped and flat, and errors in the success form")
+    @Test("Released apps get successes wrapped and flat, and errors in the success form")
     func legacyRoute() async throws {
         try await withServer { server in
             let path = "/reset_password/"
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("A sane request id is echoed, another is replaced")
+    @Test("Echoes a valid request id and replaces an invalid one")
     func requestID() async throws {
         try await withServer { server in
             let echoed = try await RawHTTP.send("GET", "/health/live", to: server.url, headers: ["X-Request-Id: abc-1.2_X"])
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("Every answer carries the headers that keep browsers careful")
+    @Test("Every response has the security headers for browsers")
     func securityHeaders() async throws {
         try await withServer { server in
             for path in ["/health/live", "/nothing"] {

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "A client that waits before it sends its body is told to go on, and answered once",
+        "A client that waits before its body gets 100 Continue and one response",
         arguments: ["100-continue", "100-Continue"]
     )
     func waits(_ expectation: String) async throws {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Behind other requests on the connection it is told so when they have been answered")
+    @Test("Behind pipelined requests, 100 Continue follows their responses")
     func pipelined() async throws {
         try await withServer { server in
             let get = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Who does not wait, and who expects something else, is answered as always")
+    @Test("Without Expect, or with another expectation, the response is the usual one")
     func others() async throws {
         try await withServer { server in
             for expectation in ["", "Expect: 200-ok\r\n"] {

@@ -6,9 +6,9 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// What apps in the field read under `/reset_password/`.
+/// The responses under `/reset_password/` for released apps.
 @Suite struct LegacyFormTests {
-    @Test("Whatever goes wrong under /reset_password/ is told in the success form, whichever form the server has")
+    @Test("Every error under /reset_password/ has the success form, whatever is configured")
     func everyError() async throws {
         for form in ErrorForm.allCases {
             try await withServer {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Who asks for problem details gets them there too")
+    @Test("A client that accepts problem details gets them there, too")
     func problem() async throws {
         try await withServer { server in
             let response = try await RawHTTP.send(

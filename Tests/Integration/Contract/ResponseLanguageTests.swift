@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(
-        "An answer is in the language that fits the reader best, and says which it is",
+        "A response is in the user's best language and declares it",
         arguments: [
             ("pt-BR", Language.portuguese), ("iw", .hebrew), ("he-IL,he;q=0.9,en-US;q=0.8", .hebrew),
             ("de-AT;q=0.5, fr", .french),

@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Bytes that are no HTTP, over real sockets.
+/// Bytes that are not HTTP, over real sockets.
 @Suite struct UnparsableRequestTests {
     private static let host = "Host: x\r\n"
 
@@ -31,10 +31,10 @@ import Testing
         ("line ends without a return", "GET / HTTP/1.1\nHost: x\n\n"),
     ]
 
-    @Test("Bytes that are no HTTP are answered in the contract", arguments: cases.map(\.name))
+    @Test("Bytes that are not HTTP get a contract error", arguments: cases.map(\.name))
     func unparsable(name: String) async throws {
         let text = try #require(Self.cases.first { $0.name == name }?.text)
-        // The form and the language of the server's own: nothing is known of the client.
+        // In the server's own form and language, because the client's preferences are unknown.
         try await withServer {
             $0.errorForm = .detail
             $0.defaultLanguage = .spanish
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("What was asked before on the connection is answered first, and the connection ends with the error")
+    @Test("Earlier requests of the connection get responses, then the error ends it")
     func pipelined() async throws {
         try await withServer { server in
             for first in ["GET /health/live HTTP/1.1\r\n\(Self.host)\r\n", "GET /nothing HTTP/1.1\r\n\(Self.host)\r\n"] {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Whatever is made of a request, each answer that is an error is one of the contract, and the server goes on")
+    @Test("For any mutation of a request, every error is a contract error")
     func fuzz() async throws {
         let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 300
         let seeds = [

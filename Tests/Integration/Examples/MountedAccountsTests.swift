@@ -10,7 +10,7 @@ import ServerMiddleware
 import StrictJSON
 import Testing
 
-/// The context of an app that knows nothing of Holdfast but the address of the connection.
+/// The context of an app that has no requirement of Holdfast but the address of the connection.
 private struct AppContext: RemoteAddressRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
@@ -21,7 +21,7 @@ private struct AppContext: RemoteAddressRequestContext {
     }
 }
 
-/// An ``AccountServer`` within an app that has routes of its own.
+/// An ``AccountServer`` within an app that has its own routes.
 @Suite struct MountedAccountsTests {
     private static let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
 
@@ -59,7 +59,7 @@ private struct AppContext: RemoteAddressRequestContext {
         try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(json.utf8))
     }
 
-    @Test("A mounted server registers and signs in a user, whom the app's own route then knows")
+    @Test("A mounted server registers and signs in a user for the app's own route")
     func session() async throws {
         try await withApp { url in
             let registered = try await post("/api/auth/register", Self.registration, to: url)
@@ -78,7 +78,7 @@ private struct AppContext: RemoteAddressRequestContext {
         }
     }
 
-    @Test("Errors of mounted routes are in the contract; unknown paths are the app's affair")
+    @Test("Mounted routes send contract errors; unknown paths are the app's responsibility")
     func errors() async throws {
         try await withApp { url in
             let invalid = try await RawHTTP.send(
@@ -96,7 +96,7 @@ private struct AppContext: RemoteAddressRequestContext {
         }
     }
 
-    @Test("Mounted routes limit each client by the address of its connection")
+    @Test("Mounted routes limit each client by its connection's address")
     func limits() async throws {
         try await withApp {
             $0.limits.policies[.registerIP] = AccountLimit.registerIP.policy(1, perSeconds: 3_600)

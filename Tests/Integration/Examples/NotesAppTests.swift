@@ -9,7 +9,7 @@ import Testing
 @testable import holdfast_notes_app
 
 @Suite struct NotesAppTests {
-    /// Runs the app on a free port for the time of a closure.
+    /// Runs the app on a free port for the duration of a closure.
     private func withNotes(
         clock: ManualClock = ManualClock(),
         log: CapturedLog = CapturedLog(),
@@ -39,7 +39,7 @@ import Testing
         return try await RawHTTP.send("POST", "/notes", to: url, headers: headers, body: Array(json.utf8))
     }
 
-    @Test("What goes well is the app's own affair")
+    @Test("The app defines its successful responses")
     func success() async throws {
         try await withNotes { url in
             let note = #"{"title":"Shopping","items":[{"text":"Milk","due":"2026-11-21T10:30:00Z","tags":["food"]}]}"#
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("A note of a signed-in user is read by that user alone")
+    @Test("Only the signed-in owner can read a note")
     func ownNotes() async throws {
         try await withNotes { url in
             let json = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("A note that is sent twice with one key is added once")
+    @Test("Adds a note once if it is sent twice with one key")
     func repeated() async throws {
         try await withNotes { url in
             let note = #"{"title":"Shopping","items":[]}"#
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("An unknown path is 404, a wrong method 405 with the right ones")
+    @Test("An unknown path is 404, and a wrong method 405 with the allowed methods")
     func routes() async throws {
         try await withNotes { url in
             let unknown = try await RawHTTP.send("GET", "/nothing", to: url)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("All problems of a nested body are told at once, without a line for it in the route")
+    @Test("Reports all problems of a nested body at once without code in the route")
     func nestedBody() async throws {
         try await withNotes { url in
             let note = #"{"title":"","items":[{"text":7,"due":"tomorrow","tags":["a",""]},"x",{"text":"ok","tags":{}}]}"#
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("The app's own code has its status and its texts, and the client's decoder reads it", arguments: ["en", "es"])
+    @Test("The app's own code has its status and texts, and the client decodes it", arguments: ["en", "es"])
     func ownCode(language: String) async throws {
         try await withNotes { url in
             for accept in ["application/json", "application/problem+json"] {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("Of an error of the system's the client learns nothing, and the log its type")
+    @Test("Hides a system error from the client and logs only its type")
     func foreignError() async throws {
         let log = CapturedLog()
         try await withNotes(log: log) { url in
@@ -156,7 +156,7 @@ import Testing
         #expect(!log.text.contains("archive-of-ana"))
     }
 
-    @Test("A route that hangs is answered for with 504, and the connection ends")
+    @Test("A hanging route gets a 504, and the connection ends")
     func hanging() async throws {
         let clock = ManualClock()
         try await withNotes(clock: clock) { url in
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("Bytes that are no HTTP are answered in the contract")
+    @Test("Bytes that are not HTTP get a contract error")
     func garbage() async throws {
         try await withNotes { url in
             let answer = try await RawHTTP.exchange(Array("HELLO\r\n\r\n".utf8), with: url)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("The app runs as a command, and says where")
+    @Test("The app runs as a command and prints its address")
     func command() async throws {
         try await withFolder { folder in
             let help = try await Binary.run(["--help"], of: "holdfast-notes-app", in: folder)

@@ -8,17 +8,17 @@ import SQLiteStores
 import ServerMiddleware
 import Synchronization
 
-/// A server that counts what is done, by the name in the path.
+/// A server that counts executed operations by the name in the path.
 final class CountingServer: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// How often something was done.
+    /// The number of times that an operation was executed.
     subscript(name: String) -> Int { counts.withLock { $0[name] ?? 0 } }
 
-    /// Forgets what was done.
+    /// Resets the count of an operation.
     func forget(_ name: String) { counts.withLock { $0[name] = nil } }
 
-    /// Runs the server for the time of a closure, its keys in a file of SQLite.
+    /// Runs the server for the duration of a closure, with its keys in a SQLite file.
     func run(_ body: (URL) async throws -> Void) async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "keys.sqlite3").path)
@@ -53,7 +53,7 @@ final class CountingServer: Sendable {
     }
 }
 
-/// A context that knows where its request comes from.
+/// A context with the address of its connection.
 struct HoldfastTestContext: RequestContext, RemoteAddressRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?

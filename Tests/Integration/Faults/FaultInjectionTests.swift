@@ -8,16 +8,17 @@ import ResilientHTTP
 import Testing
 import Timekeeping
 
-/// Connections that are cut after any byte, between the client with its standard middleware and a server with its keys in SQLite.
+/// Connections that are cut after any byte, between the client with its default middleware and a server with its keys in SQLite.
 ///
-/// `HOLDFAST_ROUNDS` sets how many calls are made, by all transports together.
+/// `HOLDFAST_ROUNDS` sets the number of calls, over all transports.
 @Suite(.timeLimit(.minutes(60))) struct FaultInjectionTests {
-    /// The transports that are tried.
+    /// The tested transports.
     enum Transport: CaseIterable, Sendable {
         case urlSession, asyncHTTPClient
 
-        /// On Linux an answer that ends within its head ends the process: URLSession stops with "Transfer completed, but there's no
-        /// response". No transport over it can help that.
+        /// On Linux a response that ends within its head ends the process: URLSession stops with "Transfer completed, but there's
+        /// no
+        /// response". A transport over it can't prevent that.
         var diesOfUnfinishedHeads: Bool {
             #if canImport(FoundationNetworking)
                 self == .urlSession
@@ -34,7 +35,7 @@ import Timekeeping
         }
     }
 
-    /// One call and what happens to its connections.
+    /// One call and the faults of its connections.
     struct Call: Sendable, CustomStringConvertible {
         let name: String
         let method: HTTPRequest.Method
@@ -63,11 +64,11 @@ import Timekeeping
     }
 
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 1_000
-    /// How many calls each of the transports makes.
+    /// The number of calls of each transport.
     private static let share = max(1, rounds / Transport.allCases.count)
 
     @Test(
-        "Whatever is cut, what has a key is done once, and what has none is never sent again by itself",
+        "For any cut, keyed requests execute once and unkeyed ones are not resent",
         arguments: Transport.allCases
     )
     func cuts(transport: Transport) async throws {
@@ -92,14 +93,14 @@ import Timekeeping
                 }
                 return try await group.reduce(into: Totals()) { $0 += $1 }
             }
-            // Else nothing was tried.
+            // Otherwise the test has tested nothing.
             #expect(totals.cuts > Self.share / 3)
             #expect(totals.repeats > Self.share / 10)
             #expect(totals.unkeyedCut > Self.share / 20)
         }
     }
 
-    /// What a number of calls came to.
+    /// The totals of a number of calls.
     struct Totals: Sendable {
         var cuts = 0
         /// Requests beyond the first of a call.
@@ -115,7 +116,7 @@ import Timekeeping
     }
 }
 
-/// A proxy and the calls that go through it, one after another, over connections that are kept.
+/// A proxy and the calls through it, one after another, over connections that are reused.
 private struct Lane {
     let server: CountingServer
     let proxy: FaultProxy
@@ -123,7 +124,7 @@ private struct Lane {
     let transport: any HTTPTransport
 
     func run(_ call: FaultInjectionTests.Call) async throws -> FaultInjectionTests.Totals {
-        // So that there is a connection that was kept.
+        // Makes a first call, so that there is a connection to reuse.
         _ = try await client().send(.get, "/")
         proxy.arm(call.cuts)
         let first = await outcome(call)
@@ -141,7 +142,7 @@ private struct Lane {
         if first == nil { #expect(done >= 1, "\(call)") }
         proxy.arm([])
         if call.isKeyed {
-            // Later, with the same key, it is done if it was not, and only then.
+            // A later call with the same key executes the operation only if it was not executed before.
             var error = await outcome(call)
             for _ in 0..<100 where error != nil { error = await outcome(call) }
             #expect(error == nil, "\(call): \(String(describing: error))")
@@ -151,7 +152,7 @@ private struct Lane {
         return totals
     }
 
-    /// A client with the standard middleware, on a clock that waits for nobody.
+    /// Returns a client with the default middleware, on a clock that does not wait.
     private func client() throws -> APIClient {
         APIClient(
             baseURL: try #require(URL(string: "http://127.0.0.1:\(port)")),

@@ -2,29 +2,29 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A TCP proxy between a client and a server that cuts connections where it is told to.
+/// A TCP proxy between a client and a server that cuts connections at given positions.
 final class FaultProxy: Sendable {
-    /// Where a connection ends.
+    /// The position at which a connection is cut.
     struct Cut: Hashable, Sendable {
         enum Place: Hashable, Sendable, CaseIterable {
-            /// As soon as it is there.
+            /// As soon as it is accepted.
             case accept
-            /// After so many bytes of what the client sends.
+            /// After a number of bytes from the client.
             case request
-            /// After so many bytes of what the server sends.
+            /// After a number of bytes from the server.
             case response
         }
 
         let place: Place
         let bytes: Int
-        /// With a reset, as from a middlebox that has forgotten the connection; else with an orderly end.
+        /// Whether it ends with a reset, as from a middlebox that dropped the connection, instead of in order.
         let isReset: Bool
     }
 
-    /// What came from the client since the cuts were set.
+    /// The traffic from the client since the cuts were set.
     struct Seen: Hashable, Sendable {
         var connections = 0
-        /// Requests of which at least one byte came.
+        /// Requests of which at least one byte arrived.
         var requests = 0
         var cuts = 0
     }
@@ -42,14 +42,14 @@ final class FaultProxy: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether a connection that would be cut within the head of an answer is cut before it.
+    /// Whether a cut within the head of a response is moved before the head.
     fileprivate let keepsHeadsWhole: Bool
 
     private init(keepsHeadsWhole: Bool) {
         self.keepsHeadsWhole = keepsHeadsWhole
     }
 
-    /// Runs a proxy in front of a local port for the time of a closure, which is given the proxy's own port.
+    /// Runs a proxy in front of a local port for the duration of a closure, which receives the proxy's port.
     static func run<Result>(
         before target: Int,
         keepsHeadsWhole: Bool,
@@ -76,15 +76,15 @@ final class FaultProxy: Sendable {
         }
     }
 
-    /// Sets the next cuts, each of which happens once, in place of those before.
+    /// Replaces the cuts, each of which happens once.
     func arm(_ cuts: [Cut]) {
         state.withLock { $0 = State(cuts: cuts) }
     }
 
-    /// What came since the cuts were set.
+    /// The traffic since the cuts were set.
     var seen: Seen { state.withLock(\.seen) }
 
-    /// Notes a new connection.
+    /// Records a new connection.
     /// - Returns: The cut that ends it at once.
     fileprivate func accept() -> Cut? {
         state.withLock { state in
@@ -94,10 +94,10 @@ final class FaultProxy: Sendable {
         }
     }
 
-    /// Notes the beginning of a request.
+    /// Records the beginning of a request.
     fileprivate func beginRequest() { state.withLock { $0.seen.requests += 1 } }
 
-    /// How many of some bytes go through, and the cut that comes behind them.
+    /// Returns how many of some bytes are forwarded, and the cut after them.
     fileprivate func pass(_ count: Int, _ place: Cut.Place) -> (count: Int, cut: Cut?) {
         state.withLock { state in
             guard let cut = state.cuts.first, cut.place == place else { return (count, nil) }
@@ -111,14 +111,14 @@ final class FaultProxy: Sendable {
     }
 }
 
-/// What comes from the client.
+/// Handles the bytes from the client.
 private final class ClientSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let proxy: FaultProxy
     private let target: Int
     private var peer: (any Channel)?
-    /// Whether the next bytes begin a request: the client waits for an answer before it sends another.
+    /// Whether the next bytes begin a request. The client waits for a response before it sends another request.
     private let turn = Turn()
 
     init(proxy: FaultProxy, target: Int) {
@@ -166,14 +166,14 @@ private final class ClientSide: ChannelInboundHandler {
     }
 }
 
-/// What comes from the server.
+/// Handles the bytes from the server.
 private final class ServerSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let proxy: FaultProxy
     private let client: any Channel
     private let turn: Turn
-    /// What came of a head that is not whole yet.
+    /// The bytes of an incomplete head.
     private var head = ByteBuffer()
     private var isWithinHead = false
 
@@ -212,11 +212,11 @@ private final class ServerSide: ChannelInboundHandler {
     }
 }
 
-/// Whose turn it is on one connection.
+/// Whether the client or the server sends next on one connection.
 private final class Turn: Sendable {
     private let isClients = Mutex(true)
 
-    /// Whether bytes of the client begin a request.
+    /// Returns whether bytes of the client begin a request.
     func begin() -> Bool {
         isClients.withLock { isClients in
             defer { isClients = false }
@@ -224,7 +224,7 @@ private final class Turn: Sendable {
         }
     }
 
-    /// Whether bytes of the server begin an answer.
+    /// Returns whether bytes of the server begin a response.
     func end() -> Bool {
         isClients.withLock { isClients in
             defer { isClients = true }
@@ -234,7 +234,7 @@ private final class Turn: Sendable {
 }
 
 extension Channel {
-    /// Ends a connection as a cut says.
+    /// Ends a connection in the way of a cut.
     fileprivate func end(_ cut: FaultProxy.Cut) {
         guard cut.isReset, let options = self as? any SocketOptionProvider else { return close(promise: nil) }
         options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in self.close(promise: nil) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The system's clock, but whoever sleeps on it does not wait: the clock goes ahead instead.
+/// The system's clock, but a sleep returns at once and advances the clock instead.
 final class HastyClock: Clock, Sendable {
     private let ahead = Mutex(Duration.zero)
     private let base = ContinuousClock()

@@ -10,7 +10,7 @@ import Testing
 
 /// Responses that are lost between the account server and an app, after the server has done its work.
 @Suite(.timeLimit(.minutes(5))) struct LostResponseTests {
-    /// Whether the client repeats a lost request by itself, or the user does.
+    /// Whether the client retries a lost request automatically, or the user does.
     private static let retries = [RetryPolicy.never, RetryPolicy(backoff: Backoff(base: .zero))]
     private static let cuts = [0, 1, 200].map { FaultProxy.Cut(place: .response, bytes: $0, isReset: true) }
 
@@ -44,7 +44,7 @@ import Testing
         return model
     }
 
-    @Test("A lost response to a successful confirm is success", arguments: retries, cuts)
+    @Test("A lost response to a successful confirm is a success", arguments: retries, cuts)
     @MainActor
     func confirm(retry: RetryPolicy, cut: FaultProxy.Cut) async throws {
         try await withApp(retry) { @MainActor server, proxy, client in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("Without idempotency a confirm refused after a lost response offers to sign in", arguments: retries)
+    @Test("Without idempotency, a confirm refused after a lost response offers sign-in", arguments: retries)
     @MainActor
     func confirmWithoutKeys(retry: RetryPolicy) async throws {
         try await withApp(retry, honorsKeys: false) { @MainActor server, proxy, client in
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("Register with a lost response shows that the address is taken if the password is another one")
+    @Test("Register with a lost response reports a registered address on another password")
     func registerTaken() async throws {
         try await withApp(.never) { server, proxy, client in
             try await server.register("ana@example.com")
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("A reset request whose response was lost sends one email")
+    @Test("A reset request with a lost response sends one email")
     func request() async throws {
         try await withApp(RetryPolicy(backoff: Backoff(base: .zero))) { server, proxy, client in
             try await server.register("ana@example.com")
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("A refresh whose response was lost is repeated, and the session goes on")
+    @Test("A refresh with a lost response is retried, and the session continues")
     func refresh() async throws {
         try await withApp(RetryPolicy(backoff: Backoff(base: .zero))) { server, proxy, client in
             try await server.register("ana@example.com")
@@ -161,7 +161,7 @@ import Testing
     }
 }
 
-/// Takes the keys off requests, so that the server is one that has no idempotency.
+/// Removes the keys from requests, to simulate a server without idempotency.
 private struct KeylessTransport: HTTPTransport {
     let base: any HTTPTransport
 

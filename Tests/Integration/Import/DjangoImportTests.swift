@@ -9,22 +9,22 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct DjangoImportTests {
-    @Test("1,000 users of a Django database are imported, sign in with the passwords they had, and get hashes of our own")
+    @Test("1,000 imported Django users sign in with their passwords and get new hashes")
     func database() async throws {
         try await withFolder(sharesStores: true) { folder in
             try await makeDjangoUsers(in: folder)
             let dryRun = try await withServing(in: folder) { _ in
                 try await Binary.run(["users", "import", "db.sqlite3", "--dry-run"], in: folder)
             }
-            #expect(dryRun.output == "1000 would be added, 0 there before, 0 refused\n", "\(dryRun.errors)")
+            #expect(dryRun.output == "1000 would be added, 0 existing, 0 refused\n", "\(dryRun.errors)")
             let first = try await Binary.run(["users", "import", "db.sqlite3"], in: folder)
-            #expect(first.output == "1000 added, 0 there before, 0 refused\n", "\(first.errors)")
+            #expect(first.output == "1000 added, 0 existing, 0 refused\n", "\(first.errors)")
             #expect(first.status == 0)
-            // Once more, and from the dump: who is there stays.
+            // Imports again, from the dump: existing accounts stay unchanged.
             let again = try await Binary.run(["users", "import", "db.sqlite3"], in: folder)
-            #expect(again.output == "0 added, 1000 there before, 0 refused\n")
+            #expect(again.output == "0 added, 1000 existing, 0 refused\n")
             let dump = try await Binary.run(["users", "import", "dump.json"], in: folder)
-            #expect(dump.output == "0 added, 50 there before, 0 refused\n", "\(dump.errors)")
+            #expect(dump.output == "0 added, 50 existing, 0 refused\n", "\(dump.errors)")
             #expect(dump.status == 0)
 
             try await withServer {
@@ -35,7 +35,7 @@ import Testing
                     try await accounts.countForeignHashes(by: gate.decoy(like:)).counts.values.reduce(0, +)
                 }
                 #expect(try await foreignHashes() == 1_000)
-                // Three at Django's cost, one with bcrypt, the others with few rounds.
+                // Three at Django's cost, one with bcrypt, and the others with few rounds.
                 let tried = [0, 1, 19, 20] + Array(100..<140)
                 for number in tried {
                     let email = "user\(number)@example.com"
@@ -48,7 +48,7 @@ import Testing
                 }
                 #expect(try await foreignHashes() == 1_000 - tried.count)
                 #expect(try await server.login("user31@example.com", "old password 31").status == 403)
-                // Whoever is imported may reset like anybody.
+                // An imported user can reset the password like any other.
                 let link = try await server.resetLink(for: "user500@example.com")
                 _ = try await server.client().confirmReset(link, newPassword: try Password("another good password"))
                 #expect(try await server.login("user500@example.com", "old password 500").status == 401)

@@ -22,20 +22,20 @@ import Testing
         hal@example.com,,,,de_AT
         """
 
-    @Test("Bad rows and doubled ones are told with their lines, and the others are imported; once more changes nothing")
+    @Test("Reports bad and duplicate rows by line and imports the others, idempotently")
     func badRows() async throws {
         try await withFolder(sharesStores: true) { folder in
             try Data(csv.replacing("Bo\n        den", with: "Bo-den").utf8).write(to: folder.appending(path: "people.csv"))
             let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
             #expect(run.status == 1)
-            #expect(run.output == "3 added, 0 there before, 6 refused\n")
+            #expect(run.output == "3 added, 0 existing, 6 refused\n")
             let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 4", "line 5", "line 6", "line 7", "line 8", "line 9"], "\(run.errors)")
             #expect(run.errors.contains("line 5: has the address of line 2"))
             #expect(run.errors.contains("2,000,000 rounds"))
             #expect(!run.errors.contains("@example.com"))
             let again = try await Binary.run(["users", "import", "people.csv"], in: folder)
-            #expect(again.output == "0 added, 3 there before, 6 refused\n")
+            #expect(again.output == "0 added, 3 existing, 6 refused\n")
             let list = try await Binary.run(["users", "list", "--json"], in: folder)
             let people = try JSONBody(Array(list.output.utf8))
             #expect(people["0.first_name"] == "Ana" || people["1.first_name"] == "Ana" || people["2.first_name"] == "Ana")
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("JSON lines are read like CSV, and what is no line of JSON is told")
+    @Test("Reads JSON lines like CSV, and reports invalid lines")
     func jsonLines() async throws {
         try await withFolder(sharesStores: true) { folder in
             let text = """
@@ -59,7 +59,7 @@ import Testing
                 """
             try Data(text.utf8).write(to: folder.appending(path: "people.jsonl"))
             let run = try await Binary.run(["users", "import", "people.jsonl"], in: folder)
-            #expect(run.output == "5 added, 0 there before, 3 refused\n")
+            #expect(run.output == "5 added, 0 existing, 3 refused\n")
             let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 3", "line 5", "line 9"], "\(run.errors)")
             let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "Who was out of use stays out of use, however it is written; what means neither is refused",
+        "Keeps inactive accounts inactive in any notation, and refuses unclear values",
         arguments: [
             "email,state,is_active\nana@example.com,active,0\nben@example.com,,f\ncleo@example.com,,true\ndora@example.com,,maybe\n",
             #"{"email":"ana@example.com","state":"active","is_active":0}"# + "\n"
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("Django's database says who is out of use in words as well")
+    @Test("Reads inactive accounts of Django's database from words as well")
     func outOfUseInDatabase() async throws {
         try await withFolder(sharesStores: true) { folder in
             let database = try DatabaseQueue(path: folder.appending(path: "people").path)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("Reads a Django database whose ids are texts, and names its users by row")
+    @Test("Reads a Django database with text ids, and names its users by row")
     func textIDs() async throws {
         try await withFolder(sharesStores: true) { folder in
             let database = try DatabaseQueue(path: folder.appending(path: "people").path)
@@ -123,14 +123,14 @@ import Testing
             }
             try database.close()
             let run = try await Binary.run(["users", "import", "people"], in: folder)
-            #expect(run.output == "1 added, 0 there before, 1 refused\n", "\(run.errors)")
+            #expect(run.output == "1 added, 0 existing, 1 refused\n", "\(run.errors)")
             #expect(run.errors.contains("row 2"), "\(run.errors)")
         }
     }
 
     private func expectTwoOutOfUse(_ folder: URL) async throws {
         let run = try await Binary.run(["users", "import", "people"], in: folder)
-        #expect(run.output == "3 added, 0 there before, 1 refused\n", "\(run.errors)")
+        #expect(run.output == "3 added, 0 existing, 1 refused\n", "\(run.errors)")
         #expect(run.errors.contains("is_active is neither yes nor no"))
         let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
             $0.split(separator: " ")
@@ -139,7 +139,7 @@ import Testing
         #expect(states == ["ana": "inactive", "ben": "inactive", "cleo": "active"])
     }
 
-    @Test("A pipe is imported like a file")
+    @Test("Imports a pipe like a file")
     func pipe() async throws {
         try await withFolder(sharesStores: true) { folder in
             let run = try await Binary.run(
@@ -147,12 +147,12 @@ import Testing
                 at: "/bin/bash",
                 in: folder
             )
-            #expect(run.output == "1 added, 0 there before, 0 refused\n", "\(run.errors)")
+            #expect(run.output == "1 added, 0 existing, 0 refused\n", "\(run.errors)")
         }
     }
 
     @Test(
-        "What is no such file is told in a sentence",
+        "Reports an unsupported file in one sentence",
         arguments: [
             "", " \r\n", "\u{0}e\u{0}m\u{0}a\u{0}i\u{0}l", "[{", #"[{"email":"ana@example.com"}]"#, "name,age\nx,1",
             "SQLite format 3\u{0}junk", "email,email\na,b",
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("A suspended account is out at once, links and sessions too, and its audit tells all of it, with no address or secret")
+    @Test("Suspends an account with its links and sessions at once, and audits it safely")
     func suspend() async throws {
         try await withFolder(sharesStores: true) { folder in
             let data = folder.appending(path: "data")
@@ -195,7 +195,7 @@ import Testing
                 #expect(try await server.login("ana@example.com", "correct horse battery").status == 403)
                 _ = try await Binary.run(["users", "activate", "ana@example.com"], in: folder)
                 #expect(try await server.login("ana@example.com", "correct horse battery").status == 200)
-                // What was ended stays ended.
+                // An ended session stays ended.
                 let dead = try await RawHTTP.send(
                     "GET",
                     "/api/auth/me",

@@ -25,16 +25,16 @@ import Testing
 
         """#
 
-    @Test("People of Laravel sign in with the passwords they had; who was deleted there does not", arguments: [csv, lines])
+    @Test("Users of Laravel sign in with their passwords, except deleted ones", arguments: [csv, lines])
     func passwords(_ text: String) async throws {
         try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "users"))
             let run = try await Binary.run(["users", "import", "users"], in: folder)
-            #expect(run.output == "4 added, 0 there before, 0 refused\n", "\(run.errors)")
+            #expect(run.output == "4 added, 0 existing, 0 refused\n", "\(run.errors)")
             try await withServer {
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in
-                // Somebody without an account may take as long as each of them.
+                // A sign-in without an account may cost as much as each of them.
                 let gate = server.server.accounts.gate
                 let costs = try await server.server.accounts.stores.accounts.countForeignHashes(by: gate.decoy(like:)).counts
                 #expect(

@@ -16,15 +16,15 @@ import Testing
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
-/// Incidents of other servers that told who has an account, or a secret.
+/// Incidents of other servers that revealed which addresses have an account, or a secret.
 @Suite struct DisclosureIncidentTests {
-    /// How mails fail: by the folder that they lie in, or by what a mail server does for a recipient of that name.
+    /// The failures of emails: of the mailbox folder, or of a mail server, which the recipient's name selects.
     enum MailFault: String, CaseIterable {
         case folder, refused, hang, busy, full, gone, spam
     }
 
     @Test(
-        "Incident: mail can't be sent (GHSA-rrqc-c2jx-6jgv). Known and unknown are answered alike, however it fails",
+        "Incident GHSA-rrqc-c2jx-6jgv: failing email reveals no account",
         arguments: MailFault.allCases
     )
     func mailIsDown(_ fault: MailFault) async throws {
@@ -43,7 +43,7 @@ import Testing
             } _: { server in
                 try await server.register("\(fault)@example.com")
                 if fault == .folder {
-                    // A file in its place: no mail can be put down any more.
+                    // A file replaces the folder, so that no email can be stored.
                     let mailbox = server.server.accounts.mailbox.directory
                     try FileManager.default.removeItem(at: mailbox)
                     try Data().write(to: mailbox)
@@ -57,14 +57,14 @@ import Testing
                     }
                 }
                 // The worker has tried, in vain; nobody outside can see for whom.
-                let ends = fault == .gone || fault == .spam ? "Mail given up" : "Mail postponed"
+                let ends = fault == .gone || fault == .spam ? "Email abandoned" : "Email postponed"
                 try await eventually { server.log.text.contains(ends) }
                 #expect(try mails.received().isEmpty)
             }
         }
     }
 
-    @Test("Incident: a limit that /64 networks evade (CVE-2026-45364). 10,000 addresses of one are one client, however written")
+    @Test("Incident CVE-2026-45364: the 10,000 addresses of a /64 are one client")
     func manyAddresses() async throws {
         try await withMemoryServer {
             $0.trustLoopback()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("Incident: 429 for existing accounts alone (supabase/auth#2398). Ten requests in a row are answered alike")
+    @Test("Incident supabase/auth#2398: ten requests get equal responses, known or not")
     func limitedAlike() async throws {
         try await withServer {
             $0.trustLoopback()
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Incident: a code readable in an answer (CVE-2026-105211). A token is in its mail, and nowhere else")
+    @Test("Incident CVE-2026-105211: a token is in its email and nowhere else")
     func canary() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "Incident: tokens at rest (GHSA-wfm4-pq59-wg6r, Sulu). Nothing that stands in the database resets a password",
+        "Incident GHSA-wfm4-pq59-wg6r, Sulu: no stored data can reset a password",
         .readsDatabaseFile
     )
     func dumpedDatabase() async throws {
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is refused, or text", .readsDatabaseFile)
+    @Test("Incident GHSA-4hmq-ggrm-qfc6, Directus: HTML in a name is refused or escaped", .readsDatabaseFile)
     func injectedNames() async throws {
         let harmless = [
             #"<a href="//evil.example">Click</a>"#, "<script>alert(1)</script>", "{{html}}", "{{{html}}}", "{{#buttons}}",
@@ -211,7 +211,7 @@ import Testing
                 }
                 _ = try await server.resetLink(for: "person\(number)@example.com")
                 let mail = try #require(try server.server.accounts.mailbox.mails(limit: 1).first)
-                // Nothing in it becomes a link by itself either: dots have a joiner behind them.
+                // Email programs detect no link in it either, because dots are followed by a joiner.
                 let (text, html) = (mail.text.withoutJoiners, mail.html.withoutJoiners)
                 #expect(text.contains(name), "\(name)")
                 #expect(html.contains(escaped(name)) && (escaped(name) == name || !html.contains(name)), "\(name)")
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "Incident: who has an account, told by the sign-in (CVE-2026-23511, ZITADEL). Every state answers a wrong password alike",
+        "Incident CVE-2026-23511, ZITADEL: every account state refuses passwords alike",
         .readsDatabaseFile
     )
     func signInTells() async throws {
@@ -255,14 +255,14 @@ extension String {
     fileprivate var withoutJoiners: String { replacing("\u{2060}", with: "") }
 }
 
-/// A text as a page shows it.
+/// Returns a text as escaped in a page.
 private func escaped(_ text: String) -> String {
     [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")].reduce(text) {
         $0.replacing($1.0, with: $1.1)
     }
 }
 
-/// How somebody with the file in hand might show a value as a token.
+/// Returns the notations in which an attacker with the database might send a value as a token.
 private func spellings(of value: DatabaseValue) -> [String] {
     switch value.storage {
     case .null: return []

@@ -1,14 +1,14 @@
-/// Addresses that some server has taken for another one, or may: each is somebody's who is not the one that is looked for.
+/// Addresses that some servers confused with another one, or might. None of them belongs to the account in question.
 enum LookalikeAddress {
     /// All of them.
     static let all = dotless + widths + ligatures + confusables + domains + grammar + invisible
 
-    /// Letters whose upper or lower case is an ASCII letter: GitHub's and Django's incident.
+    /// Letters whose uppercase or lowercase form is an ASCII letter, as in the incidents of GitHub and Django.
     static let dotless = [
         "m\u{131}ke@example.org", "M\u{130}KE@example.org", "mi\u{307}ke@example.org", "mi\u{212A}e@example.org",
         "\u{212A}im@example.org", "i\u{17F}@example.org", "kim@example.o\u{17F}", "\u{131}s@example.org", "mike@g\u{131}thub.org",
     ]
-    /// What NFKC makes ASCII of.
+    /// Characters that NFKC converts to ASCII.
     static let widths = [
         "\u{FF2D}\u{FF29}\u{FF2B}\u{FF25}@example.org", "mike\u{FF20}example.org", "mike@example\u{FF0E}org",
         "mike@example\u{3002}org",
@@ -17,7 +17,7 @@ enum LookalikeAddress {
         "mike@ex\u{FF41}mple.org", "mike@\u{1D452}xample.org", "\u{2098}ike@example.org", "mik\u{1D49}@example.org",
     ]
     static let ligatures = ["\u{FB01}m@example.org", "mike@e\u{33CA}.org", "\u{2139}s@example.org", "mike@example.\u{2134}rg"]
-    /// Other scripts' letters, and accents that a collation may pass over.
+    /// Letters of other scripts, and accents that a collation may ignore.
     static let confusables = [
         "m\u{456}ke@example.org", "mik\u{435}@example.org", "\u{43C}ike@example.org", "m\u{3B9}ke@example.org",
         "m\u{ED}ke@example.org",

@@ -1,4 +1,4 @@
-/// A request for a reset link that tries to have the link lead elsewhere.
+/// A request for a reset link that tries to change the link's target.
 struct PoisonedRequest: CustomStringConvertible {
     var target = "/api/request-password-reset/"
     var host = "accounts.example.com"
@@ -7,7 +7,7 @@ struct PoisonedRequest: CustomStringConvertible {
 
     var description: String { "\(target) \(host) \(lines) \(members)" }
 
-    /// The request as it goes over the wire.
+    /// Returns the bytes of the request.
     func bytes(email: String) -> [UInt8] {
         let body = #"{"email":"\#(email)"\#(members)}"#
         let head =

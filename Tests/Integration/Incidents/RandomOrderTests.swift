@@ -7,12 +7,12 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Keycloak's CVE-2026-18963: a step of the flow that could be reached by another way than through the mail.
+/// Keycloak's CVE-2026-18963: a step of the flow could be reached without the link in the email.
 @Suite struct RandomOrderTests {
-    /// Each request begins an order of its own, that of it and those after it.
+    /// The number of orders. Each request starts a new order that includes all later ones.
     private static let orders = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("Incident: reset without the mail (CVE-2026-18963). In any order of requests a password changes by a live token alone")
+    @Test("Incident CVE-2026-18963: in any order, only a live token changes a password")
     func anyOrder() async throws {
         let (perServer, workers) = (1_000, 2)
         let servers = (Self.orders + perServer - 1) / perServer
@@ -36,7 +36,7 @@ import Testing
                 changes += changed
                 if next < servers { addServer() }
             }
-            // A walk that never gets through shows nothing.
+            // A walk in which no reset succeeds proves nothing.
             #expect(changes > Self.orders / 50)
         }
     }

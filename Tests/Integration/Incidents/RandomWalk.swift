@@ -10,24 +10,24 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Requests in random order to a server, beside a model that says which password each account must have after each of them.
+/// Sends requests in random order to a server, with a model that knows the password of each account after each of them.
 struct RandomWalk {
-    /// What the model knows of an account.
+    /// The model's state of an account.
     struct Owner {
         let email: String
         var password: String
         var isFrozen = false
-        /// The links that may still be used, oldest first.
+        /// The valid links, oldest first.
         var live: [String] = []
         var accountLockTokens: [String] = []
     }
 
-    /// How often a password was changed.
+    /// The number of password changes.
     private(set) var changes = 0
     private let server: MemoryServer
     private var random: SplitMix64
     private var owners: [Owner] = []
-    /// Whatever was ever a token of some kind: used, given way, of sessions, of mails of another kind.
+    /// Values that are no valid reset tokens: used, replaced, of sessions, of other emails.
     private var worthless = ["x", String(repeating: "A", count: 43), "null", "%00", "' OR 1=1 --"]
     private var refreshTokens: [String] = []
     private var accessTokens: [String] = []
@@ -43,7 +43,7 @@ struct RandomWalk {
             try #require(answer.status == 201, "\(answer)")
             owners.append(Owner(email: email, password: "first password of \(name)"))
         }
-        // One link that has run out, as its clock goes.
+        // A link that is expired by the server's clock.
         let expired = SecretToken()
         let account = try #require(
             try await server.server.accounts.stores.accounts.account(email: try EmailAddress("ana@example.com"))
@@ -59,7 +59,7 @@ struct RandomWalk {
         worthless.append(expired.text)
     }
 
-    /// Sends a random request, and compares server and model.
+    /// Sends a random request, and compares the server with the model.
     mutating func takeStep() async throws {
         step += 1
         try await sendRequest()
@@ -96,7 +96,7 @@ struct RandomWalk {
         try await readMails()
     }
 
-    /// Takes the mails out; a link more than three makes the oldest give way.
+    /// Reads and removes the emails. Past three links, the oldest one becomes invalid.
     private mutating func readMails() async throws {
         try await server.deliver()
         for letter in server.post.take() {
@@ -143,7 +143,7 @@ struct RandomWalk {
         try await readMails()
     }
 
-    /// A scanner opens a link, with or without its address.
+    /// Opens a link like a scanner, with or without its address.
     private mutating func look(_ path: String) async throws {
         for _ in 0..<3 { _ = try await server.send(.get, "\(path)?token=\(anyToken())") }
     }
@@ -197,7 +197,7 @@ struct RandomWalk {
         }
     }
 
-    /// A live link in two of three cases, else whatever else is called a token.
+    /// Returns a valid link in two of three cases, otherwise any other value.
     private mutating func anyToken() -> String {
         let live = owners.flatMap(\.live)
         guard Int.random(in: 0..<3, using: &random) == 0 || live.isEmpty else { return pick(live) }

@@ -14,7 +14,7 @@ import Testing
 
 /// Incidents of other servers in which an account could be taken over.
 @Suite struct TakeoverIncidentTests {
-    @Test("Incident: mail to the typed address (CVE-2019-19844, Django). It goes to the stored one, byte by byte")
+    @Test("Incident CVE-2019-19844, Django: an email goes to the stored address")
     func lookalikes() async throws {
         let stored = ["Mike@example.org", "kim@example.org", "julian@xn--cre53-lva.de", "is@example.org"]
         try await withServer {
@@ -35,9 +35,7 @@ import Testing
         }
     }
 
-    @Test(
-        "Incident: a collation that passes over accents (GHSA-qw9g-7549-7wg5, Directus). A look-alike is somebody else, or refused"
-    )
+    @Test("Incident GHSA-qw9g-7549-7wg5, Directus: look-alikes match no other account")
     func collation() async throws {
         let stored = ["Mike@example.org", "kim@example.org", "julian@xn--cre53-lva.de", "is@example.org"]
         try await withServer {
@@ -65,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("Incident: an array of addresses (CVE-2023-7028, GitLab). More than one address is refused, and no mail leaves")
+    @Test("Incident CVE-2023-7028, GitLab: refuses several addresses and sends no email")
     func arrays() async throws {
         let json = [
             #"{"email":["ana@example.com","eve@example.net"]}"#, #"{"email":"ana@example.com","email":"eve@example.net"}"#,
@@ -105,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("Incident: a poisoned host (GHSA-2wmj-46rj-qm2w, CVE-2017-12161, CVE-2017-9303). Nothing of a request gets into a link")
+    @Test("Incident GHSA-2wmj-46rj-qm2w, CVE-2017-12161: a Host header changes no link")
     func poisonedHosts() async throws {
         try await withServer {
             $0.resetBaseURL = URL(string: "https://accounts.example.com/app")
@@ -130,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "Incident: an address that changes (CVE-2026-32700, Devise). A pending link dies, and is nobody else's",
+        "Incident CVE-2026-32700, Devise: changing the address voids pending links",
         .readsDatabaseFile
     )
     func changedAddress() async throws {
@@ -151,7 +149,7 @@ import Testing
                     ($0 as? APIError)?.code == .authResetTokenInvalid
                 }
             }
-            // Whoever takes the old address next gets nothing with it.
+            // The next user of the old address gains nothing by that.
             try await server.register("ana@example.com", name: "Eve")
             await #expect(throws: APIError.self) { try await client.validateReset(link) }
             let fresh = try await server.resetLink(for: "new@example.com")
@@ -159,9 +157,7 @@ import Testing
         }
     }
 
-    @Test(
-        "Incident: siblings (keycloak#37231, #40631, #26815). Of three links, one opened twice, one resets; the rest answer 400"
-    )
+    @Test("Incident keycloak#37231, #40631: only one of three sibling links resets")
     func siblings() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -191,12 +187,12 @@ import Testing
 }
 
 extension TestServer {
-    /// Signs in as an app would.
+    /// Signs in like an app.
     func login(_ email: String, _ password: String) async throws -> RawHTTP.Answer {
         try await post("/api/auth/login", #"{"email":"\#(email)","password":"\#(password)"}"#)
     }
 
-    /// Returns once all mails that were asked for have been made or given up.
+    /// Returns after all requested emails have been sent or abandoned.
     func settleMails() async throws {
         try await eventually { try await server.accounts.stores.intents.count() == 0 }
     }

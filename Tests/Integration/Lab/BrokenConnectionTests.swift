@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BrokenConnectionTests {
     @Test(
-        "A connection breaks where it was asked to, and how",
+        "A connection breaks at the requested position in the requested way",
         arguments: [
             ("drop=before", "", 0), ("drop=before&close=reset", "", 0), ("drop=headers", "HTTP/1.1 200 OK", 0),
             ("drop=headers&close=reset", "HTTP/1.1 200 OK", 0), ("drop=body", "HTTP/1.1 200 OK", 29),
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("A body that is cut has a Content-Length that fits, and the connection lives on")
+    @Test("A truncated body has a matching Content-Length, and the connection stays open")
     func cut() async throws {
         try await LabServer.run { server in
             let response = try await server.get("/answer?code=AUTH_TOKEN_EXPIRED&truncate=7")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("An answer waits as long as it was asked to, not less")
+    @Test("A response waits at least the requested time")
     func delay() async throws {
         try await LabServer.run { server in
             async let response = server.get("/answer?delay_ms=120000")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A slow body comes in at most twenty pieces")
+    @Test("A slow body arrives in at most twenty pieces")
     func dribble() async throws {
         try await LabServer.run { server in
             async let response = server.get("/answer?dribble_ms=6000&code=RATE_LIMIT_EXCEEDED")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A wait ends when the client hangs up", arguments: ["delay_ms=120000", "dribble_ms=6000"])
+    @Test("A delay ends when the client disconnects", arguments: ["delay_ms=120000", "dribble_ms=6000"])
     func departure(query: String) async throws {
         try await LabServer.run { server in
             let connection = try RawConnection(get: "\(LabServer.root)/answer?\(query)", from: server.url)
@@ -80,17 +80,17 @@ import Testing
         }
     }
 
-    @Test("A wait does not hold up the end of the server")
+    @Test("A waiting response does not delay the server's shutdown")
     func shutdown() async throws {
         try await LabServer.run { server in
             let connection = try RawConnection(get: "\(LabServer.root)/answer?delay_ms=120000", from: server.url)
             await server.clock.waitForSleepers()
-            // The server is told to stop when this returns; it would wait for ever for a clock that stands still.
+            // The server must stop when this closure returns, although the response waits for a clock that does not advance.
             _ = connection
         }
     }
 
-    @Test("A refresh takes as long as its session says")
+    @Test("A refresh takes as long as its session requests")
     func slowRefresh() async throws {
         try await LabServer.run { server in
             let session = try await RawHTTP.send("POST", "\(LabServer.root)/token?refresh_delay_ms=500", to: server.url).json()

@@ -18,7 +18,7 @@ import Testing
         document = try Document("docs/error-lab.md")
     }
 
-    @Test("The curl commands of the lab's page give the statuses that they promise")
+    @Test("The curl commands of the lab's page give the documented statuses")
     func curl() async throws {
         let block = try document.block(after: "<!-- curl:", language: "sh")
         let promised = block.matches(of: /# → (\d{3})/).map { String($0.1) }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("The examples do what they say")
+    @Test("The examples behave as described")
     func run() async throws {
         try await withServer { server in
             let answer = try await Self.answer(server.url)
@@ -52,7 +52,7 @@ import Testing
     @Test("Every parameter has its row")
     func parameters() {
         for parameter in LabParameter.all {
-            // Taken out of the expectation, which would print the whole page.
+            // Computed outside of the expectation, which would print the whole page.
             let isThere = document.contains("| `\(parameter.name)` |") && document.contains("| \(parameter.summary) |")
             #expect(isThere, "\(parameter.name)")
         }

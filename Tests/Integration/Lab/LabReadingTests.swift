@@ -12,7 +12,7 @@ import Testing
         try await server.post("/dev/lab/read", json, headers: ["Accept-Language: \(language)"]).json()
     }
 
-    @Test("What a client reads from an answer is told: the facts, what it does, and what a person sees")
+    @Test("Describes the facts of a response, the client's reaction and the user's text")
     func reading() async throws {
         try await withServer { server in
             let json =
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A success, a refusal under 200 and a body that is no text are read as well")
+    @Test("Reads a success, a refusal under 200 and a body that is not text")
     func others() async throws {
         try await withServer { server in
             let success = try await read(server, #"{"status":200,"body":"{}"}"#)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "An answer that can't be one is refused",
+        "Refuses a response that can't exist",
         arguments: [
             #"{"status":42}"#, #"{"status":600}"#, #"{"body":"x"}"#, #"{"status":"200"}"#, "[]",
             #"{"status":500,"body_base64":"*"}"#,
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Headers that can't be are left out")
+    @Test("Omits invalid headers")
     func oddHeaders() async throws {
         try await withServer { server in
             let json =
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("The body of each family is read as that family")
+    @Test("Reads the body of each family as that family")
     func families() async throws {
         try await LabServer.run { server in
             for family in LabFamily.all {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// An answer as a client hands it to the lab.
+    /// Returns a response in the form in which a client sends it to the lab.
     private func received(_ response: RawHTTP.Answer) -> JSONValue {
         var headers: JSONObject = [:]
         for line in response.headerLines {

@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct LabRequestTests {
-    @Test("Every problem with the parameters is told at once, with what would be right")
+    @Test("Reports every problem with the parameters at once, with valid values")
     func problems() async throws {
         try await LabServer.run { server in
             let response = try await server.get("/answer?deley_ms=5&status=99&code=oops&then=ok")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "What can't be used is refused in the contract",
+        "Refuses unusable input with a contract error",
         arguments: [
             ("GET", "/answer?code=ok&code=ok", 400, "REQUEST_MALFORMED"), ("GET", "/answer?code=%zz", 400, "REQUEST_MALFORMED"),
             ("GET", "/answer?%00=1", 400, "VALIDATION_INVALID_INPUT"),
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("The same session and address count together, another does not")
+    @Test("Counts requests per session and URL")
     func counting() async throws {
         try await LabServer.run { server in
             let path = "/answer?code=SERVER_TIMEOUT&times=2&session="
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A request for another name of the machine is refused, unless any is welcome", arguments: ["evil.example", ""])
+    @Test("Refuses a request for another host name, unless any is allowed", arguments: ["evil.example", ""])
     func rebinding(host: String) async throws {
         try await LabServer.run { server in
             let connection = try RawConnection(
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A redirect leads to the same answer, by path or under the machine's other name")
+    @Test("A redirect leads to the same response, by path or by the machine's other name")
     func redirects() async throws {
         try await LabServer.run { server in
             let port = try #require(server.url.port)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("The lab is served in development and on a loopback address only")
+    @Test("Serves the lab in development and on a loopback address only")
     func onlyInDevelopment() async throws {
         try await withServer {
             $0.environment = .production
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("A server of somebody else tells its own scenarios, below the path that it mounted the lab at")
+    @Test("A third-party server lists its own scenarios below its mount path")
     func elsewhere() async throws {
         try await LabServer.run { server in
             let listing = try JSONDecoder().decode(LabListing.self, from: Data(try await server.get("/scenarios").body))

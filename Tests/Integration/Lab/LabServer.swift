@@ -8,14 +8,14 @@ import ServiceLifecycle
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A server of somebody else, in which the lab is mounted: no middleware, another path, and a clock that a test moves.
+/// A third-party server that mounts the lab: without middleware, at another path, and with a manual clock.
 struct LabServer: Sendable {
     static let root = "/try/errors"
 
     let url: URL
     let clock: ManualClock
 
-    /// Runs a server for the time of a closure.
+    /// Runs a server for the duration of a closure.
     static func run(
         hosts: Set<String>? = nil,
         _ body: @escaping @Sendable (LabServer) async throws -> Void
@@ -53,7 +53,7 @@ struct LabServer: Sendable {
         }
     }
 
-    /// Gets an answer of the lab.
+    /// Returns a response of the lab to a GET.
     func get(_ path: String, headers: [String] = []) async throws -> RawHTTP.Answer {
         try await RawHTTP.send("GET", Self.root + path, to: url, headers: headers)
     }

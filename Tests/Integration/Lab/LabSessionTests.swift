@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test("A token opens until it expires; refreshed, it opens again, and the old one stays expired")
+    @Test("A token is valid until it expires; a refresh gives a new one, not the old one")
     func lifetime() async throws {
         try await LabServer.run { server in
             let first = try await post(server, "/token?lifetime_ms=5000").json()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("A refresh token buys one pair; used again it is refused, and the session tells of it")
+    @Test("A refresh token gives one pair; its reuse is refused and counted")
     func reuse() async throws {
         try await LabServer.run { server in
             let first = try await post(server, "/token").json()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Of a hundred refreshes at once with one token, one goes through")
+    @Test("Of a hundred concurrent refreshes with one token exactly one succeeds")
     func race() async throws {
         try await LabServer.run { server in
             let first = try await post(server, "/token?expired=true").json()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "A header that names no good token is refused",
+        "Refuses a header without a valid token",
         arguments: [
             ("", "AUTH_TOKEN_MISSING"), ("Authorization: Basic abc", "AUTH_TOKEN_MISSING"),
             ("Authorization: Bearer", "AUTH_TOKEN_MISSING"), ("Authorization: Bearer x", "AUTH_TOKEN_INVALID"),
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("What is remembered is bounded: of 1,100 sessions the last 1,024 live")
+    @Test("Stores at most 1,024 sessions: of 1,100 the newest remain")
     func bounded() async throws {
         try await LabServer.run { server in
             let first = try await post(server, "/token").json()["access_token"]?.stringValue ?? ""
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("A limit admits its quota in each session, tells what is left, and opens when its window says")
+    @Test("A limit admits its quota per session, reports the rest and resets by its window")
     func limit() async throws {
         try await LabServer.run { server in
             let path = "/limited?quota=2&window=10&session=a"

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct ErrorLabModelTests {
     @Test(
-        "The app's model tries every scenario against the server, does what the contract says, and finds every promise kept",
+        "The app's model runs every scenario as the contract describes",
         arguments: LabScenario.groups.map(\.rawValue)
     )
     func promises(group: String) async throws {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("The model takes the server's scenarios")
+    @Test("The model uses the server's scenarios")
     func load() async throws {
         try await withServer { server in
             let model = await ErrorLabModel(baseURL: server.url, transport: .urlSession(), language: .english)
@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// Tries a scenario on a clock that goes on whenever somebody waits for it.
+/// Runs a scenario on a clock that advances whenever a task waits for it.
 @MainActor
 private func tryOut(_ scenario: LabScenario, _ url: URL) async {
     let clock = ManualClock()
@@ -50,7 +50,7 @@ private func tryOut(_ scenario: LabScenario, _ url: URL) async {
     }
     await model.run(scenario)
     pump.cancel()
-    // It waits for a sleeper, and ends with this one.
+    // Waits until a sleeper exists, and is ended by this one.
     try? await clock.sleep(for: .seconds(1))
     guard let run = model.lastRun else {
         Issue.record("\(scenario.name) did not end")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP connection that tells how it ended.
+/// A TCP connection that reports how it ended.
 struct RawConnection: Sendable {
     /// How a connection ended.
     enum Ending: Sendable {
@@ -8,7 +8,7 @@ struct RawConnection: Sendable {
         case closed
         /// The server reset it.
         case reset
-        /// Something else went wrong, such as that nothing came for two minutes.
+        /// Another failure, such as no data for two minutes.
         case failed(Int32)
     }
 
@@ -58,7 +58,7 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// Hangs up.
+    /// Closes the connection.
     func close() {
         Glibc.close(socket)
     }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct ScenarioTests {
     @Test(
-        "Every scenario of the lab's table brings what it promises, through the client and over a socket",
+        "Every scenario behaves as described, through the client and over a socket",
         arguments: LabScenario.groups.map(\.rawValue)
     )
     func promises(group: String) async throws {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("The server tells the same table")
+    @Test("The server lists the same scenarios")
     func listing() async throws {
         try await withServer { server in
             let listing: LabListing = try await APIClient(baseURL: server.url, transport: .urlSession()).get("/dev/lab/scenarios")
@@ -31,10 +31,10 @@ import Testing
     }
 }
 
-/// Makes the calls of a scenario in a session of its own, and compares.
+/// Makes the calls of a scenario in a new session, and compares the responses with its description.
 private func expectPromise(of scenario: LabScenario, from url: URL) async {
-    // Its own connections: on one that was used before, libcurl repeats a GET that was lost by itself.
-    // The scenario says what one request gets.
+    // Uses new connections: on a reused one libcurl repeats a lost GET automatically,
+    // but the scenario describes the response to a single request.
     var client = APIClient(baseURL: url, transport: .urlSession(), timeout: .seconds(300), middleware: [])
     client.attemptTimeout = .seconds(300)
     if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
@@ -45,12 +45,12 @@ private func expectPromise(of scenario: LabScenario, from url: URL) async {
     } catch {
         Issue.record("\(scenario.name): no token: \(error)")
     }
-    // One call more than is told apart: the last promise goes for all that follow. A limit's is kept only after the wait.
+    // One call more than described, because the last entry applies to all later calls. A limit resets only after its delay.
     let calls = scenario.calls > 1 ? scenario.calls : scenario.expected.count + (tokens == nil ? 1 : 0)
     for call in 1...calls {
         let expectation = scenario.expectation(ofCall: call)
         do throws(APIError) {
-            // As a client does: a refresh between the first call and the next.
+            // Refreshes between the first call and the next, like a client.
             if call == 2, let refresh = tokens?.refreshToken {
                 tokens = try await client.post("/dev/lab/token/refresh", LabRefresh(refreshToken: refresh))
             }

@@ -10,21 +10,21 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct SharedRefreshTests {
-    @Test("Fifty calls that share one refresh are told one, and no token that was used twice")
+    @Test("Reports one refresh and no reused token for fifty calls that share a refresh")
     func shared() async throws {
         let reply = try await lastReply(isShared: true)
         #expect(reply.refreshes == 1)
         #expect(reply.reuses == 0)
     }
 
-    @Test("Fifty calls that each refresh for themselves are found out")
+    @Test("Detects fifty calls that each refresh for themselves")
     func unshared() async throws {
         let reply = try await lastReply(isShared: false)
         #expect(reply.refreshes == 1)
         #expect(try #require(reply.reuses) > 0)
     }
 
-    /// The lab's last word after fifty calls at once with a token that has expired.
+    /// Returns the lab's last response after fifty concurrent calls with an expired token.
     private func lastReply(isShared: Bool) async throws -> LabSuccess {
         try await withServer { server in
             let client = APIClient(baseURL: server.url, transport: .urlSession(), timeout: .seconds(120), middleware: [])
@@ -37,7 +37,7 @@ import Testing
                 isShared: isShared
             )
             await withTaskGroup(of: Void.self) { tasks in
-                // A call that lost the race for the refresh token fails; that is the point.
+                // A call that lost the race for the refresh token fails, as intended.
                 for _ in 0..<50 { tasks.addTask { _ = try? await session.call() } }
             }
             return try await session.call()
@@ -45,7 +45,7 @@ import Testing
     }
 }
 
-/// A client of the lab's protected path, whose calls share one refresh, or don't.
+/// A client of the lab's protected path whose calls share one refresh, or do not.
 private actor LabClient {
     private let client: APIClient
     private let isShared: Bool

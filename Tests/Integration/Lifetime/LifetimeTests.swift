@@ -5,23 +5,24 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A server over a day, four months and a year, in simulated time: whatever it keeps it forgets in time.
+/// A server over a day, four months and a year in simulated time: it removes everything that it stores after a while.
 @Suite(.timeLimit(.minutes(15))) struct LifetimeTests {
-    /// How many days after its last change a row of each table may still be there. One that is not listed is one that nobody has
-    /// thought of.
+    /// The number of days after its last change that a row of each table may exist. An unlisted table is one whose lifetime was
+    /// not
+    /// considered.
     private static let days: [String: Int] = [
-        "account": .max, "grdb_migrations": .max, "rate_limit_process": .max, "idempotency_total": .max, "decoy_span": .max,
+        "account": .max, "grdb_migrations": .max, "rate_limit_process": .max, "idempotency_pool": .max, "decoy_span": .max,
         "mail_retry": .max, "installation": .max, "steady_time": .max, "signing_key": .max,
-        "reset_token": 1, "sent_reset": 1, "rate_limit": 1, "idempotency_key": 1, "idempotency_client": 1, "mail_intent": 7,
+        "reset_token": 1, "sent_reset": 1, "rate_limit": 1, "idempotency_key": 1, "idempotency_usage": 1, "mail_intent": 7,
         "freeze_token": 7,
         "session": 37, "refresh_token": 37, "audit_event": 365,
     ]
-    /// Those that are flat within hours.
+    /// Tables that stop growing within hours.
     private static let hourly = [
-        "account", "reset_token", "rate_limit", "rate_limit_process", "idempotency_total", "grdb_migrations", "decoy_span",
+        "account", "reset_token", "rate_limit", "rate_limit_process", "idempotency_pool", "grdb_migrations", "decoy_span",
     ]
 
-    @Test("A day of traffic, outages and refused requests, four months and a year: no table and no map grows, and all rows leave")
+    @Test("In a year of traffic and outages no table or map grows, and all rows expire")
     func life() async throws {
         try await SimulatedServer.run { simulated in
             var traffic = try await SteadyTraffic(simulated)
@@ -37,7 +38,7 @@ import Testing
         var rows: [[String: Int]] = []
         var keys: [[String: Int]] = []
         for hour in 0..<24 {
-            // Half an hour without a mailbox every six hours, and once longer than a link lives.
+            // Half an hour without a mailbox every six hours, and once for longer than the life of a link.
             let outage = [8, 9].contains(hour) ? 0..<12 : hour % 6 == 4 ? 0..<7 : 0..<0
             try await traffic.liveAnHour(outage: outage)
             rows.append(try await simulated.rows())
@@ -47,9 +48,9 @@ import Testing
             #expect(try await simulated.number("SELECT COUNT(*) FROM mail_intent WHERE state = 'taken'") == 0)
         }
         for table in Self.hourly { expectFlat(table, rows, from: 6..<12, to: 12..<24) }
-        // Expired keys leave when their part of the table is next saved; those of one flood are 20.
+        // Expired keys are removed when their part of the table is saved next. One flood leaves 20.
         for limit in keys[0].keys { expectFlat(limit, keys, from: 6..<12, to: 12..<24, slack: 16) }
-        // What the day was made of.
+        // The events of the day.
         for (what, count) in [
             "register 201": 6, "ask 200": 48, "repeat 200": 48, "reuse 422": 48, "flood 429": 24, "guess 401": 72,
             "confirm 200": 20,
@@ -75,11 +76,11 @@ import Testing
 
     private func year(_ simulated: SimulatedServer, accounts: Int?) async throws {
         for _ in 0..<53 { await simulated.advance(minutes: 7 * 24 * 60) }
-        // What limits owed is removed when they next have something to save.
+        // Usage of limits is removed at their next save.
         _ = try await simulated.memory.send(.post, "/api/request-password-reset/", #"{"email":"new@example.com"}"#)
         let swept = Self.days.filter { $0.value < .max && $0.key != "rate_limit" }.keys
         var rows: [String: Int] = [:]
-        // The clock can outrun a sweep on a busy machine.
+        // On a busy machine the clock can be ahead of a sweep.
         for _ in 0..<10 {
             await simulated.advance(minutes: 61)
             rows = try await simulated.rows()
@@ -90,7 +91,7 @@ import Testing
         #expect(rows["rate_limit"] ?? 0 <= 3)
     }
 
-    /// Traffic repeats every six turns; a row that stays behind each time would show as six and more.
+    /// Traffic repeats every six rounds. A row that stays behind in each would add six or more.
     private func expectFlat(
         _ name: String,
         _ samples: [[String: Int]],

@@ -14,7 +14,7 @@ import Testing
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
-/// A whole server, with everything that it does beside answering, on a clock that a test moves.
+/// A whole server with all of its services, on a manual clock.
 struct SimulatedServer: Sendable {
     let memory: MemoryServer
     let clock: ManualClock
@@ -24,14 +24,14 @@ struct SimulatedServer: Sendable {
     var server: HoldfastServer { memory.server }
     var now: Date { wall() }
 
-    /// Moves the clock, and waits until every service has done what was due and sleeps again.
+    /// Advances the clock, and waits until every service has completed its due work and sleeps again.
     func advance(minutes: Int) async {
         clock.advance(by: .seconds(60 * minutes))
         await settle()
     }
 
-    /// The lease of a mail in hand sleeps on the clock too; only the mail worker, when it has nothing left to do, sleeps for as
-    /// short a time as its pause.
+    /// The lease of an email in flight also sleeps on the clock. Only an idle mail worker sleeps for as short a time as its
+    /// pause.
     private func settle() async {
         while !Task.isCancelled {
             await clock.waitForSleepers(services)
@@ -42,7 +42,7 @@ struct SimulatedServer: Sendable {
 
     private static var mailPause: Duration { .milliseconds(100) }
 
-    /// How many rows each table has, whatever tables there are.
+    /// Returns the number of rows of each table.
     func rows() async throws -> [String: Int] {
         try await server.accounts.stores.sqlite.read { database in
             let names = try String.fetchAll(
@@ -55,12 +55,12 @@ struct SimulatedServer: Sendable {
         }
     }
 
-    /// The number that a query gives.
+    /// Returns the number that is the result of a query.
     func number(_ sql: String) async throws -> Int {
         try await server.accounts.stores.sqlite.read { try Int.fetchOne($0, sql: sql) ?? 0 }
     }
 
-    /// How many keys each limit has in memory.
+    /// The number of keys of each limit in memory.
     var limitedKeys: [String: Int] {
         get throws {
             let limiter = try #require(server.accounts.limitStore as? SQLiteRateLimitStore<ServerTime>).limiter
@@ -68,12 +68,12 @@ struct SimulatedServer: Sendable {
         }
     }
 
-    /// Requests that are in hand or wait, and hashes that wait.
+    /// The numbers of requests in flight or queued, and of queued hashes.
     var inHand: [Int] {
         [server.accounts.shedding.load.running, server.accounts.shedding.load.waiting, server.accounts.gate.queueLength]
     }
 
-    /// Runs a server with its usual limits and the services that the binary runs, for the time of a closure.
+    /// Runs a server with its default limits and the services of the binary, for the duration of a closure.
     static func run(_ body: (SimulatedServer) async throws -> Void) async throws {
         let clock = ManualClock()
         let time = ServerTime.manual(clock)

@@ -8,9 +8,9 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// People who use a server hour by hour: six accounts that stay six, each with a device, and strangers.
+/// Users of a server hour by hour: six accounts with a device each, and visitors without an account.
 struct SteadyTraffic {
-    /// Somebody with an account, and the app on a device.
+    /// A user with an account, and the app on a device.
     struct Person {
         let email: String
         var password: String
@@ -21,7 +21,7 @@ struct SteadyTraffic {
     }
 
     private(set) var people: [Person] = []
-    /// How often each thing was answered with each status, such as "confirm 200".
+    /// The number of responses by operation and status, such as "confirm 200".
     private(set) var answers: [String: Int] = [:]
     private let simulated: SimulatedServer
     private var turn = 0
@@ -36,8 +36,8 @@ struct SteadyTraffic {
         }
     }
 
-    /// An hour, in steps of five minutes.
-    /// - Parameter outage: The steps in which the mailbox can't be written.
+    /// Simulates an hour, in steps of five minutes.
+    /// - Parameter outage: The steps in which the mailbox is not writable.
     mutating func liveAnHour(outage: Range<Int>) async throws {
         for step in 0..<12 {
             try setMailbox(isThere: !outage.contains(step))
@@ -57,8 +57,8 @@ struct SteadyTraffic {
         turn += 1
     }
 
-    /// A day, in few steps: a device that nobody comes back to, a reset, two refreshes. One of the six
-    /// never resets a password: the device goes on until its session has its age.
+    /// Simulates a day in few steps: an abandoned device, a reset, two refreshes. One of the six accounts
+    /// never resets its password: its device continues until the session reaches its maximum age.
     mutating func liveADay() async throws {
         try await visit(staysSignedIn: true)
         if turn % 6 != 5 { try await askForLink() }
@@ -72,7 +72,7 @@ struct SteadyTraffic {
         turn += 1
     }
 
-    /// Every device continues its session, or begins one if its own has ended.
+    /// Every device refreshes its session, or signs in if the session has ended.
     private mutating func useDevices() async throws {
         for number in people.indices {
             guard let device = people[number].device else {
@@ -85,7 +85,7 @@ struct SteadyTraffic {
         }
     }
 
-    /// Somebody signs in elsewhere.
+    /// Signs in a user on another device.
     private mutating func visit(staysSignedIn: Bool) async throws {
         let text = try await send("sign in", "/api/auth/login", json(turn % 6))
         guard let access = token("access_token", in: text), let refresh = token("refresh_token", in: text) else { return }
@@ -95,7 +95,8 @@ struct SteadyTraffic {
         _ = try await send("sign out", "/api/auth/logout", #"{"refresh_token":"\#(refresh)"}"#)
     }
 
-    /// A link for an account and one for a stranger, each asked for again under its key, and once more for something else.
+    /// Requests a link for an account and one for an unknown address, repeats each with its key, and sends other input with the
+    /// key.
     private mutating func askForLink() async throws {
         for email in [people[turn % 6].email, "stranger\(turn)@example.com"] {
             let key = UUID().uuidString
@@ -106,7 +107,7 @@ struct SteadyTraffic {
         }
     }
 
-    /// More reset requests than a client may send in a minute.
+    /// Sends more reset requests than a client may in a minute.
     private mutating func flood() async throws {
         for _ in 0..<22 {
             strangers += 1
@@ -121,7 +122,7 @@ struct SteadyTraffic {
         }
     }
 
-    /// The newest link sets a password; the one before it is dead by then.
+    /// Sets a password by the newest link. The one before it is invalid by then.
     private mutating func confirm() async throws {
         let number = turn % 6
         for link in people[number].links.suffix(2).reversed() {

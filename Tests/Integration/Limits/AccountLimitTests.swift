@@ -12,7 +12,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct AccountLimitTests {
-    @Test("Every limited route tells its limits, whether or not it does what it is asked", arguments: LimitedRoute.all)
+    @Test("Every limited route reports its limits, whether it succeeds or fails", arguments: LimitedRoute.all)
     func shown(route: LimitedRoute) async throws {
         try await withServer {
             $0.limits = LimitSettings()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("Past its quota a client is refused on each route, with the wait, and others are not", arguments: LimitedRoute.all)
+    @Test("Refuses a client past its quota on each route with the delay, and no other one", arguments: LimitedRoute.all)
     func byClient(route: LimitedRoute) async throws {
         let byClient = try #require(route.byClient)
         try await withServer {
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "All operations with the same limit are counted together",
+        "Counts all operations with the same limit together",
         arguments: AccountLimit.allCases.filter { $0.key == .client }
     )
     func shared(limit: AccountLimit) async throws {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("The limit of an address is one for all ways to ask for a reset, however it is written")
+    @Test("One limit per address covers every reset path and every notation of the address")
     func resetEmail() async throws {
         try await withServer { server in
             let (api, legacy, page) = (LimitedRoute.resets[0], LimitedRoute.resets[1], LimitedRoute.resets[2])
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("A request that is refused is charged to no other limit")
+    @Test("A refused request uses no quota of other limits")
     func refusedIsFree() async throws {
         try await withServer {
             $0.limits = LimitSettings()
@@ -134,7 +134,7 @@ import Testing
             let route = LimitedRoute.resets[0]
             for _ in 0..<3 { _ = try await server.call(route, 1) }
             for _ in 0..<10 { #expect(try await server.call(route, 1).remaining(.resetIP) == 17) }
-            // Of the four in all one is left: had the ten counted, there would be none.
+            // One of four remains overall. If the ten had counted, there would be none.
             #expect(try await server.call(route, 2).status == 200)
             let refused = try await server.call(route, 3)
             #expect(refused.status == 429)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("A network that uses up the limit for all refuses no other, on each route", arguments: LimitedRoute.resets)
+    @Test("A network that exhausts the overall limit locks out no other, on each route", arguments: LimitedRoute.resets)
     func fairShare(_ route: LimitedRoute) async throws {
         try await withServer {
             $0.limits = LimitSettings()
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("A limit that is off leaves its route open; all of them can be")
+    @Test("A disabled limit leaves its route open, and all can be disabled")
     func off() async throws {
         try await withServer {
             $0.limits.policies[.registerIP] = nil
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("In shadow nobody is refused, nothing is shown, and the log names the limit and no address")
+    @Test("Shadow mode refuses and reveals nothing, and logs the limit without the address")
     func shadow() async throws {
         try await withServer {
             $0.limits.mode = .shadow
@@ -198,7 +198,7 @@ import Testing
                 #expect(response.status == 200)
                 #expect(response["RateLimit"] == nil)
             }
-            #expect(server.log.text.contains("Limit would refuse"))
+            #expect(server.log.text.contains("Rate limit would be exceeded"))
             #expect(server.log.text.contains("reset-email"))
             #expect(!server.log.text.contains("198.51.100.1"))
             #expect(!server.log.text.contains("example.com"))

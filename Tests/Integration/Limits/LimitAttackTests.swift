@@ -13,7 +13,7 @@ import Testing
         #"{"email":"\#(email)","password":"\#(password)"}"#
     }
 
-    @Test("After ten wrong passwords the right one is refused like any other, from that client alone")
+    @Test("After ten wrong passwords the right one is refused, for that client alone")
     func passwordGuessing() async throws {
         try await withServer {
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.standard
@@ -30,7 +30,7 @@ import Testing
             #expect(right.status == 429)
             #expect(right.comparable == wrong.comparable)
             #expect(try await server.call(Self.login, body: login("correct horse battery", as: "ANA@example.com")).status == 429)
-            // The owner comes from elsewhere; and the client may still sign in to an account of its own.
+            // The owner uses another client, and the limited client may still sign in to its own account.
             let owner = try await server.call(Self.login, body: login("correct horse battery"), from: "203.0.113.5")
             #expect(owner.status == 200)
             try await server.register("bea@example.com")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("A sign-in that succeeds gives no guesses back")
+    @Test("A successful sign-in does not restore consumed attempts")
     func successCounts() async throws {
         try await withServer {
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.policy(3, perSeconds: 900)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("Of 60 concurrent attempts with one address exactly ten are let through to the password")
+    @Test("Of 60 concurrent attempts with one address exactly ten reach the password check")
     func concurrentGuessing() async throws {
         try await withServer {
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.standard
@@ -67,7 +67,7 @@ import Testing
                 }
                 return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
             }
-            // The hashing gate may refuse some with 503, which don't count, so that others are let through instead.
+            // The hashing gate may refuse some with 503, which don't count, so that others are admitted instead.
             #expect((statuses[401] ?? 0) <= 10 && statuses.values.reduce(0, +) == 60, "\(statuses)")
             var checked = statuses[401] ?? 0
             while try await server.call(Self.login, body: login("another guess")).status == 401 { checked += 1 }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("Fields that a client makes up give it no further quota, unless a proxy is trusted")
+    @Test("Forged header fields give a client no further quota without a trusted proxy")
     func spoofing() async throws {
         try await withServer {
             $0.limits.policies[.resetIP] = AccountLimit.resetIP.policy(5, perSeconds: 3_600)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("Behind a trusted proxy a client gains at most the proxy's own quota by a second field")
+    @Test("Behind a trusted proxy a forged field gains at most the proxy's own quota")
     func secondField() async throws {
         try await withServer {
             $0.limits.policies[.resetIP] = AccountLimit.resetIP.policy(3, perSeconds: 3_600)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Forms that other sites send are charged to nobody")
+    @Test("Charges forms sent by other sites to no client")
     func crossSite() async throws {
         try await withServer {
             $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(30, perSeconds: 3_600)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("Pages may be looked at as often as one likes")
+    @Test("Opening pages uses no quota")
     func scanners() async throws {
         try await withServer {
             $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(1, perSeconds: 3_600)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("A page that is refused says so in words, with the wait")
+    @Test("A refused page explains the refusal with the delay")
     func refusedPage() async throws {
         try await withServer {
             $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(1, perSeconds: 3_600)

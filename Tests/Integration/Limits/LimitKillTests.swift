@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct LimitKillTests {
     @Test(
-        "The limits of a server that is killed or stopped right behind its answers are those of the next one",
+        "The next server enforces the limits of a killed or stopped one",
         arguments: [
             SIGKILL, SIGTERM,
         ]

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct LimitReloadTests {
-    @Test("SIGHUP changes limits to those of .env, with no fresh burst for anybody; settings that can't be used change nothing")
+    @Test("SIGHUP applies limits of .env without a new burst, and ignores invalid settings")
     func hangUp() async throws {
         try await withFolder { folder in
             try limit("2/900", in: folder)

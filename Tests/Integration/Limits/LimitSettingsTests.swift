@@ -18,7 +18,7 @@ import Testing
         return configuration
     }
 
-    @Test("Without settings the limits are the usual ones")
+    @Test("Without settings the limits are the defaults")
     func standard() throws {
         let rules = try configuration([:]).limits.rules
         let told = rules.map { "\($0.policy.name) \($0.policy.quota)/\($0.policy.window.components.seconds) \($0.isVisible)" }
@@ -32,7 +32,7 @@ import Testing
         #expect(rules.allSatisfy { $0.mode == .enforce })
     }
 
-    @Test("docs/rate-limits.md lists every limit with its standard policy and its operations")
+    @Test("docs/rate-limits.md lists every limit with its default policy and operations")
     func documentation() throws {
         let page = try String(contentsOf: APITools.root.appending(path: "docs/rate-limits.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.contains(" in ") }
@@ -54,7 +54,7 @@ import Testing
         for rule in off { #expect(rule.mode == (rule.policy.name == limit.rawValue ? .off : .enforce)) }
     }
 
-    @Test("The factors of networks have a setting for each limit that counts them")
+    @Test("Network factors have a setting for each limit that counts networks")
     func wide() throws {
         let standard = try configuration([:]).limits
         #expect(standard.wide.values.allSatisfy { $0 == .standard })
@@ -69,7 +69,7 @@ import Testing
         #expect(standard.memory == 128 << 20)
     }
 
-    @Test("The older name of the limit by address still counts, and the newer one wins")
+    @Test("The older name of the limit by address still works, and the newer one wins")
     func olderName() throws {
         let older = ["PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR": "7"]
         #expect(try configuration(older).limits.policies[.resetEmail] == AccountLimit.resetEmail.policy(7, perSeconds: 3_600))
@@ -77,13 +77,13 @@ import Testing
         #expect(try configuration(both).limits.policies[.resetEmail] == AccountLimit.resetEmail.policy(2, perSeconds: 60))
     }
 
-    @Test("The mode applies to all limits; what isn't enforced isn't shown", arguments: ["shadow", "off"])
+    @Test("The mode applies to all limits; limits that are not enforced are not reported", arguments: ["shadow", "off"])
     func mode(mode: String) throws {
         let rules = try configuration(["RATE_LIMIT_MODE": mode]).limits.rules
         #expect(rules.allSatisfy { $0.mode.rawValue == mode && !$0.isVisible })
     }
 
-    @Test("Proxies are addresses and ranges, of both versions")
+    @Test("Proxies are addresses and ranges of both IP versions")
     func proxies() throws {
         let text = "10.0.0.1, 192.168.0.0/16 ,fd00::/8,2001:db8::1"
         let identity = try configuration(["TRUSTED_PROXIES": text, "CLIENT_IPV6_PREFIX": "56"]).limits.identity
@@ -91,7 +91,7 @@ import Testing
         #expect(identity.ipv6Prefix == 56)
     }
 
-    @Test("The largest limits that can be set are limits")
+    @Test("Accepts the largest limits that can be set")
     func largest() throws {
         let largest = try configuration(["LIMIT_RESET_IP": "1000000/31536000", "LIMIT_LOGIN_IP": "1000000/1"]).limits
         #expect(largest.policies[.resetIP]?.quota == 1_000_000)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "What is no limit is refused with the name of its setting",
+        "Refuses an invalid limit with the name of its setting",
         arguments: [
             ("LIMIT_RESET_IP", "20"), ("LIMIT_RESET_IP", "20/"), ("LIMIT_RESET_IP", "/60"), ("LIMIT_RESET_IP", "20/60/1"),
             ("LIMIT_RESET_IP", "0/60"), ("LIMIT_RESET_IP", "20/0"), ("LIMIT_RESET_IP", "-1/60"), ("LIMIT_RESET_IP", "+1/60"),

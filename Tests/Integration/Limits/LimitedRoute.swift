@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A limited operation of the table, and how to call it.
+/// A limited operation of the table, with a request for it.
 struct LimitedRoute: Sendable, CustomTestStringConvertible {
     let operation: APIOperation
 
@@ -28,7 +28,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     /// The limit of the route by client.
     var byClient: AccountLimit? { operation.limits.first { $0.key == .client } }
 
-    /// The body of the example, if the operation has one. The number makes its address another one.
+    /// Returns the body of the example, if the operation has one. The number changes its address.
     func body(_ number: Int) -> String {
         guard var members = operation.request?.example else { return "" }
         if members["email"] != nil { members["email"] = .string("a\(number)@example.com") }
@@ -38,7 +38,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
         }.joined(separator: "&")
     }
 
-    /// A body that can't be read.
+    /// A body that can't be decoded.
     var malformed: String { isForm ? "token=%" : "{" }
 
     /// Every limited operation of the table.
@@ -46,7 +46,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
         (SessionOperation.allCases.map(\.row) + RecoveryOperation.allCases.map(\.row) + RecoveryPageOperation.allCases.map(\.row))
         .compactMap { LimitedRoute($0) }
 
-    /// The operations that share a limit.
+    /// Returns the operations that share a limit.
     static func of(_ limit: AccountLimit) -> [LimitedRoute] { all.filter { $0.operation.limits.contains(limit) } }
 
     static let resets = of(.resetEmail)
@@ -56,7 +56,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
 }
 
 extension AccountServerConfiguration {
-    /// Lets tests say which client a request comes from, as a proxy on this machine would.
+    /// Lets tests choose the client of a request, like a proxy on this machine.
     mutating func trustLoopback() {
         limits.identity = ClientIdentity(trustedProxies: (try? [IPRange("127.0.0.1")]) ?? [])
     }
@@ -83,7 +83,7 @@ extension TestServer {
 }
 
 extension RawHTTP.Answer {
-    /// What is left under a limit, as the answer shows it.
+    /// Returns the remaining quota of a limit in the response.
     func remaining(_ limit: AccountLimit) -> Int? {
         let item = self["RateLimit"]?.split(separator: ", ").first { $0.hasPrefix("\"\(limit.rawValue)\";") }
         return item.flatMap { $0.firstMatch(of: /r=(\d+)/) }.flatMap { Int($0.1) }

@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LoginFailureTests {
     private static let right = "correct horse battery"
 
-    /// Limits of the account as usual, and the limits of clients out of the way.
+    /// Configures the default limits of the account, and disables the limits of clients.
     private static func configure(_ configuration: inout AccountServerConfiguration, failures: Int = 5) {
         configuration.limits.policies[.loginFailures] = AccountLimit.loginFailures.policy(failures, perSeconds: 3_600)
         configuration.limits.policies[.loginDevice] = AccountLimit.loginDevice.standard
@@ -25,7 +25,7 @@ import Testing
 
     private static let networks = Atomic(0)
 
-    /// Signs in from a network that no request has come from.
+    /// Signs in from a new network.
     private func signIn(
         _ server: TestServer,
         _ password: String = "a wrong password",
@@ -44,12 +44,12 @@ import Testing
         try #require(try answer.json()["device_token"]?.stringValue)
     }
 
-    /// Fails until attempts without a device token are refused.
+    /// Sends failing attempts until those without a device token are refused.
     private func exhaust(_ server: TestServer, as email: String = "ana@example.com") async throws {
         while try await signIn(server, as: email).status == 401 {}
     }
 
-    @Test("Refuses after 50 wrong passwords of all networks, known or unknown address alike")
+    @Test("Refuses an address, known or not, after 50 wrong passwords of all networks")
     func refused() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0, failures: 50)
@@ -61,7 +61,7 @@ import Testing
                 #expect(known.status == (number < 50 ? 401 : 429))
                 #expect(known.comparable == unknown.comparable, "attempt \(number)")
             }
-            // The right password is no way to find out.
+            // The right password does not reveal more.
             let known = try await signIn(server, Self.right, as: "known@example.com")
             let unknown = try await signIn(server, Self.right, as: "nobody@example.com")
             #expect(known.status == 429 && known["X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Counts wrong passwords only, no right ones, whatever the account's state")
+    @Test("Counts only wrong passwords, whatever the account's state")
     func onlyFailures() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0, failures: 2)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("A device token of any response signs the owner in while others guess")
+    @Test("A device token of any response signs the owner in during an attack")
     func owner() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -118,14 +118,14 @@ import Testing
                 let cookie = ["Cookie: theme=dark; __Host-device=\(device)"]
                 #expect(try await signIn(server, Self.right, headers: cookie).status == 200)
                 #expect(try await signIn(server, Self.right, device: "garbled", headers: cookie).status == 200)
-                // A failure with it is its own.
+                // A failure with it counts for the device.
                 #expect(try await signIn(server, device: device).status == 401)
             }
             #expect(try await signIn(server, Self.right).status == 429)
         }
     }
 
-    @Test("A device has ten failures in 15 minutes; a refresh brings no others")
+    @Test("A device has ten failures in 15 minutes, and a refresh adds none")
     func device() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A foreign, expired, void or garbled token gets the response of none")
+    @Test("A foreign, expired, void or malformed token gets the response of none")
     func noToken() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0, failures: 9)
@@ -171,7 +171,7 @@ import Testing
                 "garbled": String(void.reversed()), "empty": "", "long": String(repeating: "A", count: 5_000),
                 "cut": String(void.dropLast()),
             ]
-            // The fixture's own tokens are good.
+            // The fixture's own tokens are valid.
             let valid = devices.issue(for: account, device: UUID(), at: Date()).rawValue
             let bare = try await signIn(server)
             for (kind, token) in tokens {
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("Refuses a device token that is no text; null counts as none")
+    @Test("Refuses a device token that is not a text; null counts as none")
     func wrongType() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("An owner on a new device gets in by a reset, also by its repeated response")
+    @Test("An owner on a new device signs in by a reset, also by its repeated response")
     func reset() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("The reset page stores the token as a cookie, which signs in")
+    @Test("The reset page stores the token in a cookie, which signs in")
     func page() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -271,14 +271,14 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct UncheckedPasswordTests {
-    /// Hashing whose checks wait until the test ends that.
+    /// Password hashing whose checks wait until the test releases them.
     private final class HeldHashing: PasswordHashing {
         private let state = Mutex((isHeld: true, begun: 0))
         private let permits = DispatchSemaphore(value: 0)
 
         var begun: Int { state.withLock(\.begun) }
 
-        /// Lets all checks go on, these and later ones.
+        /// Releases all checks, these and later ones.
         func letGo() {
             let begun = state.withLock { state in
                 state.isHeld = false
@@ -302,7 +302,7 @@ import Testing
 
     private func body(_ email: String) -> String { #"{"email":"\#(email)","password":"correct horse battery"}"# }
 
-    @Test("Attempts that end before the check are charged to the client, not to the account")
+    @Test("Charges attempts that end before the check to the client, not to the account")
     func unchecked() async throws {
         let hashing = HeldHashing()
         let cores = ProcessorCount.available
@@ -315,13 +315,13 @@ import Testing
         } _: { server in
             try await server.register("ana@example.com")
             try await withThrowingTaskGroup(of: Void.self) { group in
-                // A check on each core, so that the next attempts wait.
+                // One check per core, so that the next attempts are queued.
                 for number in 0..<cores {
                     let email = "b\(number)@example.com"
                     group.addTask { _ = try await server.call(route, body: body(email), from: "203.0.113.\(number)") }
                 }
                 try await eventually { hashing.begun == cores }
-                // Some at once, with time enough to reach the limits on a slow machine; the quota of the account is 10.
+                // Several at once, with enough time to reach the limits on a slow machine. The quota of the account is 10.
                 for _ in 0..<2 {
                     try await withThrowingTaskGroup(of: Int.self) { attempts in
                         for _ in 0..<6 {

@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// What becomes of an email in flight when its server is killed: its lease lasts five minutes here, and no test waits for that.
+/// An email in flight when its server is killed. Its lease lasts five minutes here, which no test waits for.
 @Suite(.timeLimit(.minutes(5))) struct LeaseKillTests {
     private func request(_ email: String, of url: URL) async throws {
         let response = try await RawHTTP.send(
@@ -26,14 +26,14 @@ import Testing
         ]
     }
 
-    /// How often the mail server has had the email of held@ in hand.
+    /// Returns how many times the mail server has received the email of held@.
     private func held(_ mails: MailServer) throws -> Int { try mails.commands().count { $0 == "held" } }
 
     private func lockFiles(_ stores: Stores) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: stores.folder.serverLocks.path)
     }
 
-    @Test("An email in flight at a kill is sent by the next server at once")
+    @Test("The next server sends an email that was in flight at a kill at once")
     func restart() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Takes over the email of another server when that is killed, and not before")
+    @Test("Takes over the email of another server only when that is killed")
     func shared() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
@@ -75,7 +75,7 @@ import Testing
                     try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) {
                         url,
                         _ in
-                        // Proof that the second has looked at the queue several times.
+                        // Proof that the second server has read the queue several times.
                         for name in ["ana", "bob"] {
                             try await request("\(name)@example.com", of: url)
                             try await eventually { try mails.received().contains { $0.recipients == ["\(name)@example.com"] } }

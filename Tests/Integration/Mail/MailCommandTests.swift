@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MailCommandTests {
-    /// A folder with a mail that waits for its next try, one in a worker's hand, and one that failed.
+    /// Runs a closure with a folder that has a pending email, a claimed one, and a failed one.
     private func withQueue(_ body: (URL, Stores, [MailIntent.ID]) async throws -> Void) async throws {
         try await withFolder { folder in
             let stores = try Stores(folder.appending(path: "data"))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The queue is a table that tells what becomes of each mail, and no whole address")
+    @Test("The queue table shows the state of each email and no complete address")
     func table() async throws {
         try await withQueue { folder, _, ids in
             let run = try await Binary.run(["mail", "queue"], in: folder)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("The queue is JSON on demand")
+    @Test("Prints the queue as JSON on demand")
     func json() async throws {
         try await withQueue { folder, _, ids in
             let run = try await Binary.run(["mail", "queue", "--json"], in: folder)
@@ -70,40 +70,40 @@ import Testing
         }
     }
 
-    @Test("A retry makes due what waits; --failed what has failed too; what is in hand stays there")
+    @Test("A retry makes pending emails due, --failed also failed ones, never claimed ones")
     func retry() async throws {
         try await withQueue { folder, stores, ids in
             let waiting = try await Binary.run(["mail", "retry"], in: folder)
             #expect(waiting.status == 0)
-            #expect(waiting.output == "1 mail is due now.\n")
+            #expect(waiting.output == "1 email is due now.\n")
             let failed = try await Binary.run(["mail", "retry", "--failed"], in: folder)
-            #expect(failed.output == "1 mail is due now.\n")
+            #expect(failed.output == "1 email is due now.\n")
             let due = try await stores.intents.claim(limit: 9, at: Date(), leaseEnd: Date().addingTimeInterval(9))
             #expect(Set(due.map(\.id)) == [ids[0], ids[2]])
-            #expect(try await Binary.run(["mail", "retry"], in: folder).output == "0 mails are due now.\n")
+            #expect(try await Binary.run(["mail", "retry"], in: folder).output == "0 emails are due now.\n")
         }
     }
 
-    @Test("One mail is retried by the beginning of its id")
+    @Test("Retries one email by the prefix of its id")
     func one() async throws {
         try await withQueue { folder, stores, ids in
             let id = ids[2].uuidString.lowercased()
-            #expect(try await Binary.run(["mail", "retry", String(id.prefix(8))], in: folder).output == "1 mail is due now.\n")
+            #expect(try await Binary.run(["mail", "retry", String(id.prefix(8))], in: folder).output == "1 email is due now.\n")
             #expect(try await stores.intents.mails(limit: 9).map(\.state) == [.waiting, .taken, .waiting])
             let taken = try await Binary.run(["mail", "retry", ids[1].uuidString], in: folder)
             #expect(taken.status == 1)
-            #expect(taken.errors.contains("in a server's hand"))
+            #expect(taken.errors.contains("is in flight"))
         }
     }
 
-    @Test("What can't be done is told, with the exit code of its kind")
+    @Test("Reports impossible operations with the exit code of their kind")
     func refusals() async throws {
         try await withQueue { folder, _, _ in
             for (arguments, status, text) in [
                 (["queue", "--data", "elsewhere"], 1, "There is no data in"),
                 (["retry", "--data", "elsewhere"], 1, "There is no data in"),
-                (["retry", "00000000"], 1, "There is no mail 00000000"), (["retry", "xyz!"], 64, "is no id"),
-                (["retry", "abc"], 64, "is no id"), (["queue", "--limit", "0"], 64, "--limit must be"),
+                (["retry", "00000000"], 1, "There is no email 00000000"), (["retry", "xyz!"], 64, "is not an id"),
+                (["retry", "abc"], 64, "is not an id"), (["queue", "--limit", "0"], 64, "--limit must be"),
             ] as [([String], Int32, String)] {
                 let run = try await Binary.run(["mail"] + arguments, in: folder)
                 #expect(run.status == status, "\(arguments)")
@@ -115,7 +115,7 @@ import Testing
             _ = try Stores(folder.appending(path: "data"))
             let run = try await Binary.run(["mail", "queue"], in: folder)
             #expect(run.status == 0 && run.output.isEmpty)
-            #expect(run.errors == "No mail waits, and none has failed.\n")
+            #expect(run.errors == "No emails are pending or failed.\n")
             #expect(try await Binary.run(["mail", "queue", "--json"], in: folder).output == "[]\n")
         }
     }

@@ -11,7 +11,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A wall clock that runs ahead of the real one as far as a test says.
+/// A wall clock that is ahead of the real one by the time that a test sets.
 final class ShiftedClock: Sendable {
     private let ahead = Mutex<TimeInterval>(0)
 
@@ -21,8 +21,8 @@ final class ShiftedClock: Sendable {
 }
 
 extension Stores {
-    /// Adds an account that nobody can sign in to.
-    /// - Returns: Whether the address was free.
+    /// Adds an account without a usable password.
+    /// - Returns: Whether the address was unused.
     @discardableResult
     func addAccount(_ email: String) async throws -> Bool {
         let account = Account(
@@ -37,14 +37,14 @@ extension Stores {
         return try await accounts.insert(account)
     }
 
-    /// Asks for a reset mail as the route does.
+    /// Requests a reset email like the route.
     func request(_ email: String, at date: Date) async throws {
         try await intents.enqueue(
             MailIntent(subject: .passwordReset(try EmailAddress(email)), language: .english, createdAt: date)
         )
     }
 
-    /// A worker of this folder's mails that hands them to a test's mail server.
+    /// Returns a worker for this folder's emails that delivers them to a test's mail server.
     func mailWorker(_ server: MailServer, clock: ShiftedClock, log: CapturedLog) throws -> MailWorker<ContinuousClock> {
         MailWorker(
             intents: intents,
@@ -72,13 +72,13 @@ extension Stores {
 }
 
 extension MailServer.Received {
-    /// The first part as it was written.
+    /// Returns the decoded first part.
     func text() throws -> String {
         let parts = String(decoding: message, as: UTF8.self).components(separatedBy: "--=_holdfast-")
         return MIMEMessage.body(ofPart: try #require(parts.dropFirst().first))
     }
 
-    /// The link that the mail is about.
+    /// Returns the link in the email.
     func link() throws -> URL {
         let line = try text().split(separator: "\n").first { $0.hasPrefix("http") }
         return try #require(line.flatMap { URL(string: String($0)) })
@@ -86,7 +86,7 @@ extension MailServer.Received {
 }
 
 extension MailServer {
-    /// The mails, once there are at least so many.
+    /// Returns the emails once there are at least this many.
     func received(atLeast count: Int) async throws -> [Received] {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(60))

@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(60))) struct MailKillTests {
-    @Test("A server killed at random points under load loses no mail, repeats only those in hand, and leaves its database sound")
+    @Test("A server killed under load loses no email and repeats only those in flight")
     func kills() async throws {
         let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 5
         try await MailServer.run { mails in
@@ -24,7 +24,7 @@ import Testing
                     for address in addresses { try await stores.addAccount(address) }
                     promised.formUnion(try await serveAndKill(folder, mails, asking: addresses))
                     for mail in try await stores.intents.mails(limit: 10_000) where mail.state == .taken {
-                        // One lease is one hand, through however many kills it lasts.
+                        // One lease is one delivery, however many kills it lasts through.
                         inHand[mail.recipient?.text ?? "", default: []].insert(mail.dueAt)
                     }
                     let database = try DatabaseQueue(path: stores.folder.database.path)
@@ -32,7 +32,7 @@ import Testing
                     #expect(soundness == ["ok"])
                     try database.close()
                 }
-                // The leases of the dead end by the clock.
+                // The leases of dead servers expire by the clock.
                 let clock = ShiftedClock()
                 clock.advance(by: 120)
                 let worker = try stores.mailWorker(mails, clock: clock, log: CapturedLog())
@@ -52,8 +52,8 @@ import Testing
         }
     }
 
-    /// Runs `serve`, asks for mails, and kills it some time in between.
-    /// - Returns: The addresses for which it answered.
+    /// Runs `serve`, requests emails, and kills it at some time in between.
+    /// - Returns: The addresses whose requests got a response.
     private func serveAndKill(_ folder: URL, _ mails: MailServer, asking addresses: [String]) async throws -> Set<String> {
         let environment = [
             "ENVIRONMENT": "development", "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)",
@@ -80,7 +80,7 @@ import Testing
                     return response?.status == 200 ? address : nil
                 }
             }
-            // Mails go out up to two seconds after they were asked for.
+            // Emails are sent up to two seconds after the requests.
             try? await Task.sleep(for: .milliseconds(Int.random(in: 50...2_600)))
             kill(process.processIdentifier, SIGKILL)
             _ = await process.ended()

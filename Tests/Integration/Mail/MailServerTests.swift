@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct MailServerTests {
     @Test(
-        "The whole story by a real mail server, over TLS with a login; no address, password or token comes into the log",
+        "Sends the story's emails over TLS with a login, and logs no secrets",
         arguments: [SMTPSettings.Security.tls, .startTLS]
     )
     func story(_ security: SMTPSettings.Security) async throws {
@@ -45,12 +45,12 @@ import Testing
                 #expect(try server.server.accounts.mailbox.mails().isEmpty)
                 let log = server.log.text
                 for secret in ["ana@", "nobody@", "a login's password", link.token.rawValue] { #expect(!log.contains(secret)) }
-                #expect(log.contains("Mail handed over"))
+                #expect(log.contains("Email delivered"))
             }
         }
     }
 
-    @Test("A mail server that is gone for minutes and comes back gets every mail that is still of use, once")
+    @Test("After minutes of outage a mail server gets every valid email once")
     func outage() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
@@ -84,12 +84,12 @@ import Testing
                 #expect(recipients.count == 15)
                 #expect(try await stores.intents.count() == 0)
                 #expect(try await stores.intents.mails(limit: 99).count == 5)
-                #expect(log.text.contains("Mail server takes mails again"))
+                #expect(log.text.contains("Email server available again"))
             }
         }
     }
 
-    @Test("Two processes on one database, as two workers with connections of their own, send each mail once")
+    @Test("Two workers on one database send each email once")
     func twoWorkers() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in

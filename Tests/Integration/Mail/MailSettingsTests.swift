@@ -28,7 +28,7 @@ import Testing
     private static let server = ["EMAIL_HOST": "smtp.example.com", "EMAIL_FROM": "Crowns <no-reply@example.com>"]
 
     @Test(
-        "EMAIL_USE_TLS is STARTTLS, EMAIL_USE_SSL is TLS from the first byte, neither is plain; each has its usual port",
+        "Each combination of EMAIL_USE_TLS and EMAIL_USE_SSL has its usual port",
         arguments: [
             ([:], .none, 25), (["EMAIL_USE_TLS": "true"], .startTLS, 587), (["EMAIL_USE_TLS": "Yes"], .startTLS, 587),
             (["EMAIL_USE_SSL": "1"], .tls, 465), (["EMAIL_USE_SSL": "on", "EMAIL_PORT": "2465"], .tls, 2_465),
@@ -46,7 +46,7 @@ import Testing
         #expect(settings.credentials == nil)
     }
 
-    @Test("Without EMAIL_HOST mails go into the local mailbox")
+    @Test("Without EMAIL_HOST emails go to the local mailbox")
     func mailbox() throws {
         guard case .mailbox = try read([:]).mail else {
             Issue.record("a mail server")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("Mails are from EMAIL_FROM, else DEFAULT_FROM_EMAIL, else the login with the app's name")
+    @Test("The sender is EMAIL_FROM, DEFAULT_FROM_EMAIL or the login with the app's name")
     func sender() throws {
         let login = ["EMAIL_HOST": "localhost", "APP_NAME": "Crowns", "EMAIL_HOST_USER": "crowns@example.com"]
         #expect(try read(login).emailFrom == "Crowns <crowns@example.com>")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "What can't work is refused with what would",
+        "Refuses unusable settings and names a valid alternative",
         arguments: [
             (["EMAIL_HOST": "smtp://x"], "EMAIL_HOST", "without scheme and port"),
             (["EMAIL_HOST": "x:25"], "EMAIL_HOST", "without scheme and port"),
@@ -73,13 +73,13 @@ import Testing
             (["EMAIL_USE_TLS": "maybe"], "EMAIL_USE_TLS", "true or false"),
             (["EMAIL_USE_TLS": "true", "EMAIL_USE_SSL": "true"], "EMAIL_USE_TLS", "exclude each other"),
             (["EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "needs EMAIL_HOST_USER"),
-            (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "in clear"),
+            (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "unencrypted"),
             (["EMAIL_TIMEOUT": "0"], "EMAIL_TIMEOUT", "from 1 to 300"), (["EMAIL_CA_FILE": "/nowhere"], "EMAIL_CA_FILE", "PEM"),
-            (["EMAIL_FROM": "Crowns"], "EMAIL_FROM", "must name the address"),
-            (["EMAIL_FROM": "Crowns <crowns@localhost>"], "EMAIL_FROM", "must name the address"),
-            (["EMAIL_FROM": "A <a@example.com> B"], "EMAIL_FROM", "must name the address"),
-            (["EMAIL_FROM": "A\nB <a@example.com>"], "EMAIL_FROM", "must name the address"),
-            (["TEMPLATES_DIR": "/nowhere"], "TEMPLATES_DIR", "must be a folder"),
+            (["EMAIL_FROM": "Crowns"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "Crowns <crowns@localhost>"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "A <a@example.com> B"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "A\nB <a@example.com>"], "EMAIL_FROM", "must be the sender of emails"),
+            (["TEMPLATES_DIR": "/nowhere"], "TEMPLATES_DIR", "must be an existing folder"),
         ]
     )
     func refused(_ environment: [String: String], name: String, text: String) {
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "A setting of the mail server without one is a mistake",
+        "Refuses settings of the mail server without EMAIL_HOST",
         arguments: ["EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL", "EMAIL_HOST_PASSWORD", "EMAIL_TIMEOUT", "EMAIL_CA_FILE"]
     )
     func withoutHost(_ name: String) {
@@ -99,7 +99,7 @@ import Testing
         #expect(!"\(problems)".contains("hunter2"))
     }
 
-    @Test("A login over an unencrypted connection is for this machine only", arguments: ["localhost", "127.0.0.1", "::1"])
+    @Test("Accepts a login over an unencrypted connection for this machine only", arguments: ["localhost", "127.0.0.1", "::1"])
     func loopback(host: String) throws {
         let login = ["EMAIL_HOST": host, "EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "y", "EMAIL_FROM": "a@example.com"]
         guard case .smtp(let settings) = try read(login).mail else {
@@ -110,7 +110,7 @@ import Testing
         #expect(!"\(settings)".contains("y\""))
     }
 
-    @Test("Templates that can't be used are told at the start, each with its file and line")
+    @Test("Reports unusable templates at the start, each with its file and line")
     func templates() async throws {
         try await withFolder { folder in
             try Data("Hello {{lnk}}".utf8).write(to: folder.appending(path: "mail.html.mustache"))

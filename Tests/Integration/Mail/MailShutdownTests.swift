@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct MailShutdownTests {
-    @Test("At SIGTERM the server takes no more requests, and waits for the mail that the mail server has in hand")
+    @Test("At SIGTERM the server refuses requests and waits for the email in flight")
     func inHand() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in

@@ -22,7 +22,7 @@ import Testing
         return (run.status, Dictionary(pairs) { first, second in first == "good" ? second : first }, run.output)
     }
 
-    @Test("A database without tables is advice, and one with them is good")
+    @Test("A database without tables is a notice, and one with tables is fine")
     func postgres() async throws {
         try await withFolder { folder in
             let settings = ["DATABASE_URL": try await PostgresServer.shared().createDatabase(), "RATE_LIMIT_SCOPE": "server"]
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("PostgreSQL that loses commits, or has too few connections, is wrong")
+    @Test("Reports a PostgreSQL that loses commits or has too few connections as an error")
     func weakPostgres() async throws {
         let server = try await PostgresServer.start(["synchronous_commit = off", "max_connections = 20"])
         do {
@@ -57,7 +57,7 @@ import Testing
         try await server.stop(SIGKILL)
     }
 
-    @Test("Servers that don't respond are wrong, and no password is printed")
+    @Test("Reports unreachable servers as errors, and prints no password")
     func unreachable() async throws {
         try await withFolder { folder in
             let port = try freePort()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("Redis is good with noeviction, and wrong with a policy that removes keys")
+    @Test("Accepts Redis with noeviction, and reports a policy that evicts keys")
     func redis() async throws {
         try await withFolder { folder in
             try await ValkeyServer.run(["--maxmemory", "64mb"]) { server in

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MetricsTests {
-    @Test("A story is counted step by step, and no figure names anybody")
+    @Test("Counts a story step by step, and no metric identifies a user")
     func story() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -23,7 +23,7 @@ import Testing
             }
             _ = try await RawHTTP.send("GET", "/private/\(token)?email=ana@example.com", to: server.url)
             _ = try await server.mails(atLeast: 2)
-            // The last mail counts as handed over a moment before it leaves the queue.
+            // The last email counts as delivered a moment before it is removed from the queue.
             let text = try await measurements(of: server) { text in
                 text.contains("mails_handed_over_total{mail=\"password_changed\"} 1\n") && text.contains("mail_queue_length 0\n")
             }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Every line is what the exposition format allows, and no name is said twice")
+    @Test("Every line follows the exposition format, and no name occurs twice")
     func format() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("An expired link is told apart from an unknown one, in the figures alone")
+    @Test("Distinguishes expired from unknown links in the metrics only")
     func expired() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("In production the figures are there for the token alone")
+    @Test("In production only the token gives access to the metrics")
     func token() async throws {
         let token = "a token of the operator, 32 or more"
         try await withServer {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// The figures, once they are as asked for.
+    /// Returns the metrics once they meet a condition.
     private func measurements(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct MigrateCopyTests {
     private let environment = ["ENVIRONMENT": "development", "RATE_LIMIT_MODE": "off"]
 
-    @Test("Moves a server that writes, through kills; sessions, links and passwords work on PostgreSQL")
+    @Test("Moves a server to PostgreSQL through kills; sessions, links and passwords work")
     func move() async throws {
         let database = try await PostgresServer.shared().createDatabase()
         try await withFolder { folder in
@@ -63,7 +63,7 @@ import Testing
             let moved = environment.merging(["DATABASE_URL": database, "HOLDFAST_SECRET": "base64:\(secret)"]) { $1 }
             try await withServing(environment: moved, in: folder) { url in
                 let client = client(url, credentials)
-                // With the access token of before, and with the refresh token.
+                // With the earlier access token, and with the refresh token.
                 #expect(try await client.me().firstName == "Ana")
                 try await client.refresh()
                 _ = try await client.confirmReset(try #require(link), newPassword: try Password("another good password"))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("Reports what it would copy, refuses a server on a half of the data, and goes back")
+    @Test("Reports the planned copy, refuses a server on partial data, and can go back")
     func aroundIt() async throws {
         let database = try await PostgresServer.shared().createDatabase()
         try await withFolder { folder in
@@ -118,7 +118,7 @@ import Testing
             try await kill(["--to", url], in: folder) { $0.hasPrefix("Copying") }
             let secret = try String(contentsOf: folder.appending(path: "data/secret"), encoding: .utf8)
             let moved = environment.merging(["DATABASE_URL": url, "HOLDFAST_SECRET": "base64:\(secret)"]) { $1 }
-            // The kill may have come too late.
+            // The kill may have been too late.
             let isComplete = try await PostgresServer.shared().sql("SELECT name FROM shared_value", database: half).contains(
                 "copied"
             )
@@ -169,7 +169,7 @@ import Testing
         return try ResetLink(try #require(link), hosts: ["127.0.0.1"])
     }
 
-    /// Kills a copy at its first lines, each time a line later, until one comes to its end.
+    /// Kills a copy at its first lines, one line later each time, until a copy completes.
     private func copyThroughKills(to database: String, in folder: URL) async throws {
         for last in 1...4 {
             var lines = 0

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ServerLogTests {
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-    /// The lines that `serve` logs during a closure.
+    /// Returns the lines that `serve` logs during a closure.
     private func log(_ environment: [String: String], in folder: URL, _ body: (URL) async throws -> Void) async throws -> [String]
     {
         let process = try Binary.make(
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "What the database can't do is in the log with its cause and the request's id, and in the answer without",
+        "A database failure is logged with its cause and request id, but not in responses",
         .readsDatabaseFile
     )
     func databaseFailure() async throws {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "The whole story at LOG_LEVEL=trace shows no address, token, password or link, in either format",
+        "The story at LOG_LEVEL=trace logs no address, token, password or link",
         arguments: ["json", "text"]
     )
     func story(format: String) async throws {
@@ -72,7 +72,7 @@ import Testing
             }
             #expect(secrets.count > 7)
             let all = lines.joined(separator: "\n")
-            #expect(all.contains("Mail handed over") && all.contains("/api/auth/login"))
+            #expect(all.contains("Email delivered") && all.contains("/api/auth/login"))
             for secret in secrets { #expect(!all.contains(secret), "\(secret)") }
             let events = lines.filter { $0.contains("Account event") }
             for kind in ["registered", "reset_link_sent", "password_reset", "sign_in_failed", "signed_in"] {
@@ -86,8 +86,8 @@ import Testing
         }
     }
 
-    /// Registers, resets, confirms, signs in, and asks odd paths.
-    /// - Returns: The account's id, and every token that came up.
+    /// Registers, resets, confirms, signs in, and sends unusual paths.
+    /// - Returns: The account's id, and every token that occurred.
     private func story(at url: URL) async throws -> (account: String, tokens: [String]) {
         func post(_ path: String, _ json: String) async throws -> RawHTTP.Answer {
             try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(json.utf8))
@@ -121,7 +121,7 @@ import Testing
         return (try #require(opened["user.id"]?.stringValue), [token, access, refresh])
     }
 
-    @Test("Each request is one line at info with route, status, time and id, and the trace that the caller named")
+    @Test("Each request is one info line with route, status, time, id and trace")
     func access() async throws {
         try await withServer { server in
             let traceparent = "00-\(Self.traceID)-00f067aa0ba902b7-01"
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(
-        "A traceparent that is none, or comes twice, is ignored and a trace begun",
+        "Ignores an invalid or duplicate traceparent and starts a trace",
         arguments: [["garbage"], ["00-x-y-01"], [good, good]]
     )
     func garbage(values: [String]) async throws {
@@ -161,7 +161,7 @@ import Testing
 
     private static let good = "00-\(traceID)-00f067aa0ba902b7-01"
 
-    @Test("Who looks after the server is not logged at info as long as all is well")
+    @Test("Does not log successful health checks and metrics requests at info")
     func quiet() async throws {
         try await withServer { server in
             for path in ["/health/live", "/health/ready", "/metrics"] {

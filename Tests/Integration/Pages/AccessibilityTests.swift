@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct AccessibilityTests {
-    @Test("Every page has a language, a title, one main heading, and a label for every field", arguments: Language.supported)
+    @Test("Every page has a language, a title, one main heading and a label for each field", arguments: Language.supported)
     func structure(language: Language) async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("An error is told to a screen reader and tied to its field")
+    @Test("Announces an error to screen readers and links it to its field")
     func errorAssociation() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Text stands out from its ground, light and dark (WCAG 2.2: 4.5 to 1, edges of fields 3 to 1)",
+        "Text and field edges meet WCAG 2.2 contrast, light and dark",
         arguments: [
             (
                 "/reset-password",
@@ -120,7 +120,7 @@ import Testing
         return stride(from: 0, to: 6, by: 2).map { Double(Int(String(digits[$0..<$0 + 2]), radix: 16) ?? 0) / 255 }
     }
 
-    /// The contrast ratio of WCAG 2.2.
+    /// Returns the contrast ratio of WCAG 2.2.
     private func contrast(_ first: [Double], _ second: [Double]) -> Double {
         let (brighter, darker) = (max(luminance(first), luminance(second)), min(luminance(first), luminance(second)))
         return (brighter + 0.05) / (darker + 0.05)

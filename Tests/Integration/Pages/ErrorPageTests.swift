@@ -10,7 +10,7 @@ import Testing
 @Suite struct ErrorPageTests {
     private let json = "Accept: application/json"
 
-    @Test("Every code has a page that tells all about it, in every language; the page of all codes leads there")
+    @Test("Every code has a complete page in every language, linked from the list")
     func everyCode() async throws {
         try await withServer { server in
             let index = try await RawHTTP.send("GET", "/errors", to: server.url)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "The pages are small, need nothing from elsewhere and run nothing",
+        "The pages are small, load nothing from other servers and run no scripts",
         arguments: ["/errors", "/errors/", "/errors/AUTH_WEAK_PASSWORD", "/errors/NO_SUCH_CODE"]
     )
     func hygiene(path: String) async throws {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("A code that is none has a page that leads on, or an error of the contract for who would rather have JSON")
+    @Test("An unknown code gets a page with links, or a contract error for JSON clients")
     func unknownCode() async throws {
         try await withServer { server in
             let page = try await RawHTTP.send("GET", "/errors/API_KEY_INVALID_REGION", to: server.url)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("The type of a problem is the page of its code: at the configured address, whatever the Host header says")
+    @Test("A problem's type is its code's page at the configured address, not the Host's")
     func problemType() async throws {
         for (base, prefix) in [
             (nil, ""), ("https://accounts.example.com", "https://accounts.example.com"),

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("In production the page at / shows the name of the service and nothing else")
+    @Test("In production the page at / shows only the name of the service")
     func production() async throws {
         try await withServer {
             $0.environment = .production
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "A client that prefers JSON gets a 404 of the contract at /",
+        "A client that prefers JSON gets a contract 404 at /",
         arguments: ["application/json", "application/problem+json"]
     )
     func json(type: String) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct PageLanguageTests {
-    @Test("Every page speaks each language, says so, and is small", arguments: Language.supported)
+    @Test("Every page is in each language, declares it, and is small", arguments: Language.supported)
     func pages(language: Language) async throws {
         try await withServer {
             $0.appScheme = "crowns"
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("In Hebrew a page runs from right to left, with the name, the app and the address as islands")
+    @Test("In Hebrew a page is right-to-left, with name, app and address isolated")
     func rightToLeft() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("A name that runs from right to left is an island in any other page")
+    @Test("Isolates a right-to-left name in any other page")
     func hebrewName() async throws {
         try await withServer { server in
             try await server.register("dana@example.com", name: "דנה")
@@ -69,19 +69,19 @@ import Testing
         }
     }
 
-    @Test("Nothing in the style sheet names left or right, so that a page can be turned round")
+    @Test("The style sheet uses logical directions, so that a page can be mirrored")
     func logicalProperties() async throws {
         try await withServer { server in
             let page = try await RawHTTP.send("GET", "/reset-password", to: server.url).text
             let css = try #require(page.firstMatch(of: /<style[^>]*>([^<]*)<\/style>/)).1
             #expect(css.matches(of: /\b(?:left|right)\b/).isEmpty)
-            // Four values that differ left from right.
+            // Four values with different left and right ones.
             let sides = css.matches(of: /(?:margin|padding|inset):([^;}\s]+) ([^;}\s]+) ([^;}\s]+) ([^;}\s]+)/)
             #expect(sides.allSatisfy { $0.2 == $0.4 })
         }
     }
 
-    @Test("A server's default language is any that there are texts in", arguments: Language.supported)
+    @Test("A server's default language can be any with texts", arguments: Language.supported)
     func defaultLanguage(language: Language) async throws {
         try await withServer {
             $0.defaultLanguage = language

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct PageResponseTests {
-    @Test("Each page has its status, is small, needs nothing from elsewhere and may not be kept, framed or referred from")
+    @Test("Each page has its status, is small and may not be stored, framed or referred")
     func everyPage() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Only the page that validates the token of a fragment may connect, and only to its own server")
+    @Test("Only the page that validates a fragment's token may connect, only to its server")
     func connections() async throws {
         try await withServer { server in
             for (path, connects) in [
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("What a link carries is shown as text, never as markup")
+    @Test("Shows content of a link as text, never as markup")
     func escaping() async throws {
         try await withServer { server in
             let attack = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "A form is taken from our own pages only",
+        "Accepts a form from the server's own pages only",
         arguments: [
             (["Origin: https://evil.example"], 403), (["Origin: null", "Sec-Fetch-Site: cross-site"], 403),
             (["Sec-Fetch-Site: same-site"], 403), (["Origin: null", "Sec-Fetch-Site: same-origin"], 200), (["Origin: null"], 200),
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("The forms say what is wrong, in words and with the right status")
+    @Test("The forms report problems in words, with the right status")
     func problems() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("A password manager finds the page for a change, and a path that does not exist is not 200")
+    @Test("A password manager finds the password change page; unknown paths are not 200")
     func changePassword() async throws {
         try await withServer { server in
             let response = try await RawHTTP.send("GET", "/.well-known/change-password", to: server.url)

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The programs in Python that look at the API with other eyes; `scripts/python-tools api-tools` installs them.
+/// The Python programs that check the API independently. `scripts/python-tools api-tools` installs them.
 enum APITools {
     /// The repository's root.
     static let root = Repository.root
 
-    /// Where the programs are.
-    /// - Throws: What to do if they are not there, or in another version than is asked for.
+    /// Returns the folder of the programs.
+    /// - Throws: An error with instructions if they are missing or have another version than required.
     private static func folder() throws -> URL {
         let environment = ProcessInfo.processInfo.environment
         let cache =
@@ -24,7 +24,7 @@ enum APITools {
         return folder.appending(path: "bin")
     }
 
-    /// Runs a program to its end.
+    /// Runs a program and waits until it ends.
     static func run(
         _ name: String,
         _ arguments: [String],

@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct DeclaredResponseTests {
-    @Test("Every bad input is answered as its operation is described")
+    @Test("Every bad input gets a response that its operation documents")
     func badInput() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("What accounts, sessions, links and limits are answered with is described, success and error")
+    @Test("Documents the responses of accounts, sessions, links and limits")
     func stories() async throws {
         try await withServer { server in
             let register = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
@@ -115,7 +115,7 @@ import Testing
         return answer
     }
 
-    /// Expects the description to name the status of an answer, and its code if it has one.
+    /// Expects the description to contain the status of a response, and its code if it has one.
     private func expectDeclared(_ answer: RawHTTP.Answer, _ method: String, _ path: String, _ server: TestServer) throws {
         let description = server.server.accounts.apiDescription
         let plain = String(path.prefix { $0 != "?" })
@@ -129,7 +129,7 @@ import Testing
         #expect(operation.codes(description.settings).contains(ErrorCode(code)), "\(operation.id) \(code)")
     }
 
-    /// The names of the headers that the document gives an operation's answer.
+    /// Returns the names of the headers that the document declares for an operation's response.
     private func headers(of operation: APIOperation, _ status: Int, in document: JSONValue) -> [String] {
         let responses = member(document, ["paths", operation.path, operation.method.rawValue.lowercased(), "responses"])
         let response = responses?.objectValue?["\(status)"]

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ReferenceBrowserTests {
     @Test(
-        "The API reference fits a phone and a desktop, light and dark, without scrolling sideways",
+        "The reference fits phone and desktop, light and dark, without sideways scrolling",
         arguments: [390, 1_280],
         [false, true]
     )
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("Without scripts the reference says all the same")
+    @Test("The reference has the same content without scripts")
     func withoutScripts() async throws {
         try await withServer { server in
             try await WebDriver.run { driver in

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct ReferenceResponseTests {
-    @Test("The document is valid OpenAPI 3.1, whatever is served", arguments: ServedAs.allCases)
+    @Test("The document is valid OpenAPI 3.1 in every configuration", arguments: ServedAs.allCases)
     func valid(served: ServedAs) async throws {
         let document = try await withServer {
             try? served.configure(&$0)
@@ -20,7 +20,7 @@ import Testing
         try await expectValid(document)
     }
 
-    @Test("What `holdfast codes --openapi` prints is a valid document with an answer for each code")
+    @Test("`holdfast codes --openapi` prints a valid document with a response per code")
     func codes() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["codes", "--openapi"], in: folder)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("The address in the document is the configured one, never the one that a request names")
+    @Test("The document has the configured address, never that of the request")
     func host() async throws {
         for (served, expected) in [(ServedAs.development, "/"), (.production, "https://accounts.example.com/app")] {
             try await withServer {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("The page is small, runs nothing but its own script, and may not be framed")
+    @Test("The page is small, runs only its own script, and may not be framed")
     func page() async throws {
         try await withServer { server in
             var nonces: Set<String> = []

@@ -9,7 +9,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A server as it may be configured.
+/// A configuration of a server.
 enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
     case development, production, withApps
 
@@ -30,14 +30,14 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
 }
 
 @Suite struct RouteDescriptionTests {
-    @Test("Every route is described, and every description has a route", arguments: ServedAs.allCases)
+    @Test("Every route has a description, and every description a route", arguments: ServedAs.allCases)
     func routes(served: ServedAs) async throws {
         try await withFolder { folder in
             var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
             configuration.environment = .development
             try served.configure(&configuration)
             let server = try await HoldfastServer(configuration: configuration, logger: Logger(label: "test"))
-            // The lab answers with whatever it is asked for, and describes itself.
+            // The lab sends any requested response and describes itself.
             let offered = try server.router().routes.filter { !$0.path.description.hasPrefix("/dev/lab") }
             let routes = Set(offered.map { "\($0.method) \(plain($0.path.description))" })
             let described = Set(server.accounts.apiDescription.operations.map { "\($0.method.rawValue) \(plain($0.path))" })
@@ -46,7 +46,7 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The path without a slash at its end and without the names of parameters.
+    /// Returns the path without a trailing slash and without the names of parameters.
     private func plain(_ path: String) -> String {
         path.split(separator: "/").map { $0.hasPrefix(":") || $0.hasPrefix("{") ? "*" : String($0) }.joined(separator: "/")
     }

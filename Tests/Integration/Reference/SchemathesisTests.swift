@@ -5,12 +5,12 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Schemathesis reads the document, makes requests that fit it and requests that do not, and looks whether the answers are as
-/// described. `HOLDFAST_ROUNDS` sets how many of them it makes for each operation.
+/// Schemathesis reads the document, sends valid and invalid requests, and checks that the responses are as
+/// described. `HOLDFAST_ROUNDS` sets the number of requests for each operation.
 @Suite(.serialized) struct SchemathesisTests {
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) }
 
-    @Test("Every answer is as the document describes it, and no request that breaks it is taken")
+    @Test("Every response matches the document, and no request that violates it is accepted")
     func everyOperation() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("So it is in the other forms of errors, with limits in force", arguments: ErrorForm.allCases.dropFirst())
+    @Test("The same is true for the other error forms, with limits enforced", arguments: ErrorForm.allCases.dropFirst())
     func forms(form: ErrorForm) async throws {
         try await withServer {
             $0.errorForm = form
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("So it is for who asks for problems")
+    @Test("The same is true for clients that accept problem details")
     func problems() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -41,7 +41,7 @@ import Testing
 
     private var shortly: [String] { ["--phases", "examples,fuzzing", "--max-examples", "\(Self.rounds ?? 3)"] }
 
-    /// Runs all checks against a server; what they find is printed with a call of curl that shows it.
+    /// Runs all checks against a server. Findings are printed with a call of curl that reproduces them.
     private func examine(_ server: TestServer, _ arguments: [String]) async throws {
         try await server.register("ana@example.com")
         let settings = APITools.root.appending(path: "Tests/Integration/Reference/Schemathesis")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
     private static var isOnEventLoop: Bool { MultiThreadedEventLoopGroup.currentEventLoop != nil }
 
-    @Test("A route runs on its connection's event loop, within its deadline, after its body and after a pause too")
+    @Test("A route runs on its connection's event loop, also after its body and a pause")
     func route() async throws {
         let router = ContractRouter(context: BasicContractContext.self)
         router.post("/") { request, _ -> Response in

@@ -14,12 +14,12 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// What keys do on the account server's routes.
+/// The effect of idempotency keys on the account server's routes.
 @Suite(.timeLimit(.minutes(5))) struct RepeatedRequestTests {
     private static let resetPath = "/api/request-password-reset/"
 
     @Test(
-        "A reset that is asked for twice with one key sends one mail and counts once",
+        "Two reset requests with one key send one email and count once",
         arguments: [resetPath, "/reset_password/"]
     )
     func reset(path: String) async throws {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("A confirmation whose response was lost can be repeated with its key, token and password only")
+    @Test("A confirm with a lost response repeats only with its key, token and password")
     func confirm() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("A confirmation can be repeated from another address than the first, as by a phone that left its network")
+    @Test("A confirm can be repeated from another client address")
     func confirmFromAnotherAddress() async throws {
         try await withServer {
             $0.limits.identity = ClientIdentity(trustedProxies: (try? [IPRange("127.0.0.1")]) ?? [])
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "Login, register and refresh ignore keys: a repeated key is not refused, and nothing is stored",
+        "Login, register and refresh ignore keys and store nothing",
         arguments: ["k", #""quoted""#, "", #"""#, String(repeating: "k", count: 300)]
     )
     func ignoredKeys(key: String) async throws {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("Tokens, passwords, keys and addresses are not at rest, and who signs in twice gets two sessions")
+    @Test("Stores no tokens, passwords, keys or addresses; two sign-ins give two sessions")
     func secrets() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -155,7 +155,7 @@ import Testing
             #expect(try await server.post("/api/confirm-password-reset/", body, headers: headers).status == 200)
             let refresh = try #require(try first.json()["refresh_token"]?.stringValue)
             _ = try await server.post("/api/auth/logout", #"{"refresh_token":"\#(refresh)"}"#, headers: headers)
-            // The reset request, the confirmation and the sign-out.
+            // The reset request, the confirm and the sign-out.
             #expect(try await server.server.accounts.stores.keyCount() == 3)
             let secrets = [refresh, link, "another horse battery", "correct horse battery", "key-that-nobody-knows"]
             for file in try server.server.accounts.stores.databaseFiles() {
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("A restarted server knows the keys of the one before")
+    @Test("A restarted server knows the keys of the previous one")
     func restart() async throws {
         try await withFolder(sharesStores: true) { folder in
             for number in 0..<2 {
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("Refuses a request without time left as bad input, and does nothing for it", arguments: ["0", "soon", "1.5", "-1"])
+    @Test("Refuses a request with no time left as bad input, without executing it", arguments: ["0", "soon", "1.5", "-1"])
     func noTimeLeft(value: String) async throws {
         try await withServer { server in
             let body = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#

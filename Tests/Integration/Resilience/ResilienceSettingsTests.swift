@@ -14,32 +14,32 @@ import Testing
         return configuration
     }
 
-    @Test("Without settings they are the usual ones")
+    @Test("Without settings the values are the defaults")
     func standard() throws {
         let configuration = try configuration([:])
         #expect(configuration.load.requestsInFlight == 512 && configuration.load.requestsWaiting == 64)
         #expect(configuration.idempotency.lifetime == .seconds(86_400))
-        #expect(configuration.idempotency.bounds == IdempotencyBounds(keys: 100_000, keysPerClient: 1_000))
+        #expect(configuration.idempotency.bounds == IdempotencyBounds(bytes: 256 << 20))
     }
 
-    @Test("Each has a setting")
+    @Test("Each value has a setting")
     func each() throws {
         let configuration = try configuration([
-            "REQUESTS_IN_FLIGHT": "7", "REQUESTS_WAITING": "0", "IDEMPOTENCY_KEY_HOURS": "0.5", "IDEMPOTENCY_KEYS": "1000",
+            "REQUESTS_IN_FLIGHT": "7", "REQUESTS_WAITING": "0", "IDEMPOTENCY_KEY_HOURS": "0.5", "IDEMPOTENCY_MEGABYTES": "8",
             "REQUEST_TIMEOUT_SECONDS": "5",
         ])
         #expect(configuration.load.requestsInFlight == 7 && configuration.load.requestsWaiting == 0)
         #expect(configuration.idempotency.lifetime == .seconds(1_800))
-        #expect(configuration.idempotency.bounds == IdempotencyBounds(keys: 1_000, keysPerClient: 10))
+        #expect(configuration.idempotency.bounds == IdempotencyBounds(bytes: 8 << 20))
     }
 
     @Test(
-        "What is no setting is refused with its name",
+        "Refuses an unknown setting with its name",
         arguments: [
             ("REQUESTS_IN_FLIGHT", "0"), ("REQUESTS_IN_FLIGHT", "many"), ("REQUESTS_WAITING", "-1"),
             ("REQUEST_TIMEOUT_SECONDS", "0"),
             ("REQUEST_TIMEOUT_SECONDS", "1.5"), ("IDEMPOTENCY_KEY_HOURS", "169"), ("IDEMPOTENCY_KEY_HOURS", "nan"),
-            ("IDEMPOTENCY_KEYS", "999"), ("IDEMPOTENCY_KEYS", "99999999999999999999"),
+            ("IDEMPOTENCY_MEGABYTES", "0"), ("IDEMPOTENCY_MEGABYTES", "99999999999999999999"),
         ]
     )
     func refused(name: String, value: String) {

@@ -6,7 +6,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(2))) struct SlowBodyTests {
-    @Test("Clients that send their bodies slowly hold no place meant for work")
+    @Test("Clients that send their bodies slowly take no capacity for requests")
     func slow() async throws {
         try await withServer {
             $0.load.requestsInFlight = 2
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A body that no route reads is not taken without end",
+        "Limits the length of a body that no route reads",
         arguments: ["GET /api/auth/me", "POST /nowhere", "DELETE /api/auth/login", "GET /health/live"]
     )
     func endless(_ request: String) async throws {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("What is left of a body within bounds is passed over, and the connection goes on")
+    @Test("Discards the rest of a bounded body and keeps the connection open")
     func passedOver() async throws {
         try await withServer { server in
             let body = String(repeating: "x", count: 60_000)

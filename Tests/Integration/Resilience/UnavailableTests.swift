@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Every 503 says when to come back.
+/// Every 503 has a Retry-After.
 @Suite(.timeLimit(.minutes(5))) struct UnavailableTests {
     private func expectWait(_ response: RawHTTP.Answer, in range: ClosedRange<Int>, _ cause: Comment) {
         #expect(response.status == 503, cause)
@@ -23,7 +23,7 @@ import Testing
         return try await server.post("/api/auth/register", body)
     }
 
-    @Test("When as many requests are worked on as may be, the next is refused, and health is not")
+    @Test("Refuses requests past the maximum in flight, but not health checks")
     func shed() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Who waits for room too long is refused")
+    @Test("Refuses a request that waits too long for capacity")
     func late() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) {
@@ -59,26 +59,26 @@ import Testing
         }
     }
 
-    @Test("When too many hashes wait, the next is refused")
+    @Test("Refuses a hash when too many are queued")
     func hashing() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) { server in
             let cores = ProcessorCount.available
             try await withThrowingTaskGroup(of: RawHTTP.Answer.self) { group in
-                // A network has half of the 64 places.
+                // A network has half of the 64 places in the queue.
                 for number in 0..<(cores + 33) {
                     group.addTask { try await register(server, "ana-\(number)", ScriptedHashing.hanging) }
                 }
                 let refused = try #require(try await group.next())
                 expectWait(refused, in: 1...60, "hashing")
                 for _ in 0..<(cores + 32) { hashing.release() }
-                // While nothing is hashed for long, the queue gets shorter.
+                // The queue gets shorter, because no hash takes long.
                 for try await response in group where response.status != 201 { expectWait(response, in: 1...60, "hashing") }
             }
         }
     }
 
-    @Test("A commit that can't be confirmed is a timeout, and a busy database is unavailable: only that is safe to repeat")
+    @Test("An unconfirmed commit is a timeout, and a busy database a 503 safe to retry")
     func unknownOutcome() {
         let unknown = ContractError(StoreFailure(isBusy: true, isOutcomeUnknown: true, message: "lost"))
         #expect(unknown.code == .serverTimeout && unknown.retryAfter == .seconds(1))
@@ -86,7 +86,7 @@ import Testing
         #expect(busy.code == .serverServiceUnavailable && busy.retryAfter == .seconds(1))
     }
 
-    @Test("When the database is busy, its keys are gone, or it does not answer", .readsDatabaseFile)
+    @Test("Returns 503 while the database is busy or lacks a table", .readsDatabaseFile)
     func database() async throws {
         try await withServer { server in
             let queue = try DatabaseQueue(beside: server.server)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Whatever a route of another app throws for 503", arguments: ["service", "maintenance", "framework"])
+    @Test("Returns 503 for every such error that another app's route throws", arguments: ["service", "maintenance", "framework"])
     func thrown(kind: String) async throws {
         let router = ContractRouter(context: BasicContractContext.self)
         router.get("/") { _, _ -> Response in

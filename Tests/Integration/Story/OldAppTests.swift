@@ -10,9 +10,9 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Apps that are in the field and know only the old endpoint: what they send, byte by byte, and what they read of the answers.
+/// Released apps that use only the old endpoint: the bytes of their requests, and the members of responses that they read.
 @Suite struct OldAppTests {
-    /// What an old app reads, as strictly as its generated code does: a missing or other member fails.
+    /// The type that an old app decodes, as strictly as its generated code: a missing or other member fails.
     private struct Wrapped: Decodable {
         struct Payload: Decodable {
             let userExistStatus: Bool
@@ -45,7 +45,7 @@ import Testing
         "Accept-Encoding: br;q=1.0, gzip;q=0.9, deflate;q=0.8", "Accept-Language: es-AR;q=1.0, he-AR;q=0.9",
         "User-Agent: Crowns/2.3.1 (com.example.crowns; build:231; iOS 14.8.1) Alamofire/5.4.4",
     ]
-    /// Requests of old apps: JSON with and without spaces, with the slash and without, forms, members that nobody knows.
+    /// Requests of old apps: JSON with and without spaces, with and without the slash, forms, unknown members.
     private static let requests: [(target: String, headers: [String], body: String)] = [
         ("/reset_password/", alamofire + ["Content-Type: application/json"], #"{"email":"ana@example.com"}"#),
         (
@@ -63,7 +63,7 @@ import Testing
         ("/reset_password/", ["Content-Type: application/x-www-form-urlencoded"], "email=ana%40example.com&submit=Send"),
     ]
 
-    @Test("The old endpoint answers old apps in the form they read, wrapped and flat, and the mail brings a link, no password")
+    @Test("The old endpoint responds wrapped and flat and emails a link, not a password")
     func request() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -86,12 +86,12 @@ import Testing
                 #expect(mail.link?.absoluteString.contains("/reset-password?token=") == true)
                 #expect(!mail.text.contains("correct horse") && !mail.html.contains("correct horse"))
             }
-            // Nobody's password has changed by the asking alone, as it did before.
+            // The request alone has not changed the password, as it did before.
             #expect(try await server.login("ana@example.com", "correct horse battery").status == 200)
         }
     }
 
-    @Test("An address without an account is answered with the same bytes, and no mail is sent")
+    @Test("An unknown address gets the same response bytes and no email")
     func unknown() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("The link of the mail is used in a browser: the page's form sets the password")
+    @Test("The page's form sets the password after the email's link opens in a browser")
     func browser() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("Refusals come in the form that old apps show: a field, or the place of the limit, and a text in their language")
+    @Test("Refusals have the form of old apps: a field or limit, and a text")
     func refusals() async throws {
         try await withServer {
             $0.resetEmailLimit = AccountLimit.resetEmail.policy(1, perSeconds: 3_600)
@@ -145,9 +145,7 @@ import Testing
         }
     }
 
-    @Test(
-        "With ERROR_FORMAT=success a whole server speaks to old apps, and a token that is no good is called by its literal text"
-    )
+    @Test("With ERROR_FORMAT=success all errors have the form and texts of old apps")
     func wholeServer() async throws {
         try await withServer {
             $0.errorForm = .success

@@ -14,7 +14,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct ReadmeTests {
-    @Test("The README's walk with curl gives the statuses that it promises")
+    @Test("The README's curl walk-through gives the documented statuses")
     func walk() async throws {
         let block = try Document("README.md").block(after: "<!-- walk:", language: "sh")
         let promised = block.matches(of: /# → (\d{3})/).map { String($0.1) }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("The README's Hummingbird app with accounts registers a user and greets the user by an access token")
+    @Test("The README's account server registers a user and greets by access token")
     func mountingAccounts() async throws {
         try await withFolder { folder in
             // snippet: readme-hummingbird

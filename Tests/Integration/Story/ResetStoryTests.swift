@@ -10,14 +10,14 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct ResetStoryTests {
-    @Test("The demo's story ends as it should over a real socket")
+    @Test("The demo's story succeeds over a real socket")
     func storySucceeds() async throws {
         try await withServer { server in
             try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false), delay: 5).run()
         }
     }
 
-    @Test("The demo's story fails when the server does not hold its limit")
+    @Test("The demo's story fails if the server does not enforce its limit")
     func storyFailsWithoutLimit() async throws {
         await #expect(throws: DemoStory.Unexpected.self) {
             try await withServer {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A reset mail goes to the stored address in the language of the request", arguments: Language.supported)
+    @Test("A reset email goes to the stored address in the language of the request", arguments: Language.supported)
     func mailLanguage(language: Language) async throws {
         try await withServer { server in
             try await server.register("Ana@Example.com")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("An account keeps its language: the confirmation of a reset is written in it", arguments: Language.supported)
+    @Test("The confirmation of a reset is in the account's language", arguments: Language.supported)
     func accountLanguage(language: Language) async throws {
         try await withServer { server in
             let body =
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A confirmed reset sends a confirmation and kills the other links")
+    @Test("A confirmed reset sends a confirmation and invalidates the other links")
     func confirmationAndSiblings() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("Only the newest links stay live", arguments: [1, 2])
+    @Test("Only the newest links stay valid", arguments: [1, 2])
     func liveLinks(limit: Int) async throws {
         try await withServer {
             $0.recoveryRules = .init(liveLinks: limit)
@@ -84,7 +84,7 @@ import Testing
             try await server.register("ana@example.com")
             var links: [ResetLink] = []
             for _ in 0..<4 { links.append(try await server.resetLink(for: "ana@example.com")) }
-            // Older links end once the newer one's mail is out.
+            // Older links become invalid after the newer email is sent.
             try await eventually { try await server.server.accounts.stores.intents.count() == 0 }
             var live = 0
             for link in links where (try? await server.client().validateReset(link)) != nil { live += 1 }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("A link may name its address or not, but not another one")
+    @Test("A token is valid with its own address or without one, but not with another")
     func linkAddress() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("Links follow the configured address and style, never the Host header")
+    @Test("Links use the configured address and style, never the Host header")
     func linkBase() async throws {
         try await withServer {
             $0.resetBaseURL = URL(string: "https://accounts.example.com/app")

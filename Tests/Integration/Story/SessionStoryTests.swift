@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct SessionStoryTests {
-    @Test("A refresh gives a new pair, and the old access token goes on until it runs out")
+    @Test("A refresh gives a new pair, and the old access token is valid until it expires")
     func refresh() async throws {
         try await withServer { server in
             let client = server.client()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Signing out ends the session for its access token too")
+    @Test("A sign-out ends the session for its access token, too")
     func signOut() async throws {
         try await withServer { server in
             let store = MemoryCredentialStore()
@@ -35,7 +35,7 @@ import Testing
             )
             let stolen = await store.load()
             try await client.signOut()
-            // Each on its own: a client that is told that its session has ended forgets it.
+            // Two separate clients, because a client removes a session that the server reports as ended.
             let (one, other) = (
                 AccountClient(api: client.api, store: MemoryCredentialStore(stolen)),
                 AccountClient(api: client.api, store: MemoryCredentialStore(stolen))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "What stands in Authorization decides how the caller is refused",
+        "The Authorization header determines how the caller is refused",
         arguments: [
             (nil, "AUTH_TOKEN_MISSING"), ("Bearer", "AUTH_TOKEN_INVALID"), ("Basic YTpi", "AUTH_TOKEN_INVALID"),
             ("Bearer a b", "AUTH_TOKEN_INVALID"), ("Bearer garbage", "AUTH_TOKEN_INVALID"),

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A document of the repository whose examples are tried.
+/// A document of the repository whose examples are tested.
 struct Document {
     private let text: String
 
     /// Reads a document.
-    /// - Parameter path: From the repository's root.
+    /// - Parameter path: The path from the repository's root.
     init(_ path: String) throws {
         let root = Repository.root
         text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The first fenced block behind a mark.
+    /// Returns the first fenced block after a mark.
     func block(after mark: String, language: String) throws -> String {
         let start = try #require(text.firstRange(of: mark)).upperBound
         let fence = try #require(text[start...].firstRange(of: "```\(language)\n")).upperBound
@@ -21,7 +21,7 @@ struct Document {
         return String(text[fence..<end])
     }
 
-    /// Whether a text stands in the document.
+    /// Returns whether the document contains a text.
     func contains(_ other: String) -> Bool { text.contains(other) }
 }
 

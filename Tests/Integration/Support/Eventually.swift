@@ -1,4 +1,4 @@
-/// Returns once something holds that a worker brings about by itself.
+/// Waits until a condition is true that a background worker brings about.
 func eventually(_ holds: () async throws -> Bool) async throws {
     let clock = ContinuousClock()
     let deadline = clock.now.advanced(by: .seconds(60))

@@ -1,7 +1,7 @@
 import Foundation
 
 extension FileHandle {
-    /// The lines as they come, until the end of the file.
+    /// The lines as they arrive, until the end of the file.
     var lines: AsyncStream<String> {
         AsyncStream { continuation in
             Thread { [self] in

@@ -9,7 +9,7 @@ struct JSONBody {
         value = try JSONParser().parse(bytes)
     }
 
-    /// A member by its path, such as `error.details.retry_after`.
+    /// The member at a path, such as `error.details.retry_after`.
     subscript(path: String) -> JSONValue? {
         path.split(separator: ".").reduce(Optional(value)) { value, key in
             if let index = Int(key), let elements = value?.arrayValue {

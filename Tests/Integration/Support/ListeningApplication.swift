@@ -4,8 +4,8 @@ import Logging
 import ServiceLifecycle
 import Testing
 
-/// Runs an app on a free port for the time of a closure.
-/// - Parameter make: Makes the app, and has it call back with its port.
+/// Runs an app on a free port for the duration of a closure.
+/// - Parameter make: Creates the app, which must call back with its port.
 func withApplication(
     log: CapturedLog = CapturedLog(),
     _ make: (Logger, @escaping @Sendable (Int) -> Void) async throws -> some ApplicationProtocol,

@@ -14,7 +14,7 @@ import Synchronization
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A whole server without a socket: requests go to its router, mails are caught. For tests of very many requests.
+/// A whole server without a socket: requests go to its router, and emails are captured. For tests with very many requests.
 struct MemoryServer: Sendable {
     let server: HoldfastServer
     let post: CaughtMail
@@ -35,7 +35,7 @@ struct MemoryServer: Sendable {
 
     private static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
-    /// The answer to a request.
+    /// Returns the response to a request.
     func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -56,7 +56,7 @@ struct MemoryServer: Sendable {
         return (response.status.code, collector.text)
     }
 
-    /// Makes the mails that are due, and catches them.
+    /// Renders the due emails, and captures them.
     func deliver() async throws {
         let worker = MailWorker(
             intents: server.accounts.stores.intents,
@@ -74,9 +74,9 @@ struct MemoryServer: Sendable {
     }
 }
 
-/// Catches mails with the tokens that they carry.
+/// Captures emails with the tokens in them.
 final class CaughtMail: MailRendering, MailDelivery {
-    /// A mail that was handed over.
+    /// A delivered email.
     struct Letter: Hashable, Sendable {
         let isReset: Bool
         let recipient: String
@@ -85,7 +85,7 @@ final class CaughtMail: MailRendering, MailDelivery {
 
     private let letters = Mutex<[Letter]>([])
 
-    /// What has been handed over since the last call.
+    /// Returns the emails that were delivered since the last call.
     func take() -> [Letter] {
         letters.withLock { letters in
             defer { letters = [] }
@@ -111,7 +111,7 @@ final class CaughtMail: MailRendering, MailDelivery {
     }
 }
 
-/// Hashing that takes no time, and lets a test read which password an account has.
+/// Password hashing that takes no time, and lets a test read the password of an account.
 struct ReadableHashing: PasswordHashing {
     func hash(_ password: String) throws -> String { "readable:\(password)" }
     func verify(_ password: String, against hash: String) -> Bool { hash == "readable:\(password)" }
@@ -126,13 +126,13 @@ private final class BodyWriter: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-/// Runs a server without a socket, with a fresh data folder, for the time of a closure.
+/// Runs a server without a socket, with a new data folder, for the duration of a closure.
 func withMemoryServer<Result>(
     time: ServerTime = .system,
     _ configure: (inout AccountServerConfiguration) -> Void = { _ in },
     _ body: (MemoryServer) async throws -> Result
 ) async throws -> Result {
-    // Very many requests: where the system has a folder in memory, the disk need not see their commits.
+    // With very many requests commits should not reach the disk, if the system has a folder in memory.
     let memory = URL(filePath: "/dev/shm")
     let parent = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
     let folder = parent.appending(path: "holdfast-test-\(UUID().uuidString)")
@@ -141,7 +141,7 @@ func withMemoryServer<Result>(
     configuration.environment = .development
     for limit in AccountLimit.allCases { configuration.limits.policies[limit] = nil }
     configuration.resetEmailLimit = nil
-    // Who runs a million requests may stop the process meanwhile.
+    // A test with a million requests may suspend the process meanwhile.
     configuration.requestDeadline = RequestDeadline(.seconds(86_400))
     configure(&configuration)
     return try await body(try await MemoryServer(configuration, time: time))

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Process {
-    /// Waits for the end of the process, on a thread of its own: the wait needs a run loop and blocks.
+    /// Waits until the process ends, on a separate thread, because the wait needs a run loop and blocks.
     func ended() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread {
@@ -11,8 +11,9 @@ extension Process {
         }
     }
 
-    /// Starts the process with no signal blocked. A child inherits the mask of the thread that starts it, and the threads of a task
-    /// block nearly all; a browser that never hears of its children's ends hangs.
+    /// Starts the process with no signal blocked. A child inherits the mask of the thread that starts it, and the threads of a
+    /// task
+    /// block nearly all signals. A browser hangs if it does not receive the signals about its children's ends.
     func start() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread {

@@ -1,10 +1,10 @@
 extension RawHTTP.Answer {
-    /// Status, headers and body, without request id, date, and the seconds that pass between two requests.
+    /// Status, headers and body, without request id, date, and values that change with the time between two requests.
     var comparable: [String] {
         let head = headerLines.compactMap { line -> String? in
             let name = line.prefix { $0 != ":" }.lowercased()
             if name == "retry-after" { return name }
-            // A page's policy names a nonce of its own.
+            // Each page has a different nonce in its policy.
             return ["x-request-id", "date"].contains(name)
                 ? nil : line.replacing(/nonce-[^']*/, with: "nonce").replacing(/;t=\d+/, with: ";t")
         }

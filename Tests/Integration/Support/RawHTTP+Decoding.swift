@@ -14,7 +14,7 @@ extension RawHTTP.Answer {
         return fields
     }
 
-    /// The error that a client of ours reads from this answer.
+    /// The error that this library's client decodes from the response.
     var decoded: DecodedError {
         ErrorDecoder().decode(status: status, headers: fields, body: body, now: Date())
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// An HTTP/1.1 client that sends exactly the bytes it is given, over a socket of its own.
+/// An HTTP/1.1 client that sends exactly the given bytes over its own socket.
 enum RawHTTP {
-    /// An answer as it came.
+    /// A response as received.
     struct Answer: Sendable {
         let status: Int
-        /// The lines of the head behind the status line, as they came.
+        /// The lines of the head after the status line, as received.
         let headerLines: [String]
         let body: [UInt8]
 
@@ -22,12 +22,12 @@ enum RawHTTP {
         func json() throws -> JSONBody { try JSONBody(body) }
     }
 
-    /// The socket failed, or no HTTP answer came.
+    /// The socket failed, or the response was not HTTP.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Sends a request and reads the answer until the server closes.
+    /// Sends a request and reads the response until the server closes the connection.
     static func send(
         _ method: String,
         _ target: String,
@@ -46,17 +46,17 @@ enum RawHTTP {
         return try await exchange(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body, with: url)
     }
 
-    /// Sends bytes and reads the answer until the server closes.
+    /// Sends bytes and reads the response until the server closes the connection.
     static func exchange(_ bytes: [UInt8], with url: URL) async throws -> Answer {
         let port = UInt16(url.port ?? 80)
         return try await withCheckedThrowingContinuation { continuation in
-            // Blocking calls belong on a thread of their own.
+            // Blocking calls need a separate thread.
             Thread { continuation.resume(with: Result { try answer(of: try received(sending: bytes, port: port)) }) }.start()
         }
     }
 
-    /// Sends bytes, and the others when what came back ends with a text.
-    /// - Returns: What came back before the others were sent, and all in all.
+    /// Sends bytes, and sends the others when the received bytes end with a text.
+    /// - Returns: The bytes received before the others were sent, and all received bytes.
     static func exchange(_ bytes: [UInt8], until end: String, then others: [UInt8], with url: URL) async throws -> (
         first: String, all: String
     ) {
@@ -78,8 +78,8 @@ enum RawHTTP {
         }
     }
 
-    /// Sends bytes, then others again and again, until the server closes.
-    /// - Returns: How often the others were sent.
+    /// Sends bytes, then others repeatedly, until the server closes the connection.
+    /// - Returns: The number of times that the others were sent.
     static func sendUntilRefused(_ bytes: [UInt8], then others: [UInt8], atMost count: Int, to url: URL) async throws -> Int {
         let port = UInt16(url.port ?? 80)
         return try await withCheckedThrowingContinuation { continuation in
@@ -97,7 +97,7 @@ enum RawHTTP {
         }
     }
 
-    /// - Returns: Whether the other side took them all.
+    /// - Returns: Whether the other side accepted all of them.
     private static func send(all bytes: [UInt8], over socket: Int32) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -108,7 +108,7 @@ enum RawHTTP {
         return true
     }
 
-    /// Sends bytes, says that no more will come, and returns all that comes until the server closes.
+    /// Sends bytes, closes the sending side, and returns all received bytes until the server closes the connection.
     static func exchangeToEnd(_ bytes: [UInt8], with url: URL) async throws -> String {
         let port = UInt16(url.port ?? 80)
         return try await withCheckedThrowingContinuation { continuation in
@@ -119,7 +119,7 @@ enum RawHTTP {
         }
     }
 
-    /// A socket that is connected to a port of the loopback; whoever asked closes it.
+    /// Returns a socket that is connected to a port of the loopback. The caller closes it.
     static func connected(to port: UInt16) throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(description: "no socket") }
@@ -150,7 +150,7 @@ enum RawHTTP {
         defer { close(socket) }
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        // A server that has refused already may close before all has been sent.
+        // A server that has already refused may close the connection before all bytes are sent.
         _ = send(all: bytes, over: socket)
         if !untilWhole, onReceiving == nil { shutdown(socket, Int32(SHUT_WR)) }
         var received: [UInt8] = []
@@ -165,7 +165,8 @@ enum RawHTTP {
         return received
     }
 
-    /// Whether the body is as long as the head said; a server that keeps the connection need not be waited for.
+    /// Returns whether the body is complete by its Content-Length, so that a server that keeps the connection open is not waited
+    /// for.
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")

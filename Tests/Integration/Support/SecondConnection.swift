@@ -5,8 +5,9 @@ import GRDB
 @testable import HoldfastCommand
 
 extension DatabaseQueue {
-    /// A connection of its own to a server's database, as another process has it. The server writes too, so it waits for its turn; it may
-    /// hold a transaction open.
+    /// Opens a separate connection to a server's database, like another process. The server writes too, so the connection waits
+    /// for its
+    /// turn. It may hold a transaction open.
     convenience init(beside server: HoldfastServer) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)

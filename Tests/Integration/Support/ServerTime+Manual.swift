@@ -6,7 +6,7 @@ import RateLimiting
 @testable import HoldfastCommand
 
 extension ServerTime {
-    /// Clocks that all advance with one that a test moves, within one boot.
+    /// Returns clocks that all advance with a manual clock, within one boot.
     static func manual(_ clock: ManualClock, from start: Date = Date(timeIntervalSince1970: 1_750_000_000)) -> ServerTime {
         ServerTime(clock, wall: { start.addingTimeInterval(clock.now.offset / .seconds(1)) }) {
             let passed = Int64(clock.now.offset / .nanoseconds(1))
@@ -18,7 +18,7 @@ extension ServerTime {
         }
     }
 
-    /// The machine's clocks, with a wall clock that starts at a date, within one boot.
+    /// Returns the machine's clocks, with a wall clock that starts at a date, within one boot.
     static func starting(at start: Date) -> ServerTime {
         let clock = ContinuousClock()
         let origin = clock.now

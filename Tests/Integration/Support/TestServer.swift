@@ -14,13 +14,13 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A server for one test: a free port, a fresh data folder, cheap hashing, a mail worker that hardly waits.
+/// A server for one test: a free port, a new data folder, cheap hashing, and a mail worker with very short pauses.
 struct TestServer: Sendable {
     let url: URL
     let server: HoldfastServer
     let log: CapturedLog
 
-    /// The account API as an app calls it.
+    /// Returns an account client like an app's.
     func client(_ language: Language = .english) -> AccountClient {
         var api = APIClient(
             baseURL: url,
@@ -34,7 +34,7 @@ struct TestServer: Sendable {
         return AccountClient(api: api)
     }
 
-    /// Sends JSON as curl would.
+    /// Sends JSON like curl.
     func post(_ path: String, _ json: String, headers: [String] = []) async throws -> RawHTTP.Answer {
         try await RawHTTP.send(
             "POST",
@@ -54,7 +54,7 @@ struct TestServer: Sendable {
         )
     }
 
-    /// The mails, newest first, once there are at least so many.
+    /// Returns the emails, newest first, once there are at least this many.
     func mails(atLeast count: Int) async throws -> [StoredMail] {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(20))
@@ -66,7 +66,7 @@ struct TestServer: Sendable {
         throw RawHTTP.Failure(description: "fewer than \(count) mails came")
     }
 
-    /// Asks for a reset and takes the link from the newest mail.
+    /// Requests a reset and returns the link of the newest email.
     func resetLink(for email: String, language: Language = .english) async throws -> ResetLink {
         let before = try server.accounts.mailbox.mails(limit: 1_000).count
         _ = try await client(language).requestPasswordReset(email: try EmailAddress(email))
@@ -76,7 +76,7 @@ struct TestServer: Sendable {
 }
 
 extension AccountServerConfiguration {
-    /// How many reset requests one address may make, and how many emails it gets; `nil` for any number.
+    /// The limit of reset requests and of emails per address; `nil` for none.
     var resetEmailLimit: RateLimitPolicy? {
         get { limits.policies[.resetEmail] }
         set {
@@ -86,9 +86,9 @@ extension AccountServerConfiguration {
     }
 }
 
-/// Runs a server for the time of a closure.
+/// Runs a server for the duration of a closure.
 /// - Parameters:
-///   - hashing: Makes and checks password hashes; cheap Argon2id if not given.
+///   - hashing: The password hashing; cheap Argon2id by default.
 ///   - time: The server's clocks.
 func withServer<Result: Sendable>(
     hashing: (any PasswordHashing)? = nil,
@@ -102,7 +102,7 @@ func withServer<Result: Sendable>(
     configuration.environment = .development
     configuration.appName = "Crowns"
     configuration.mailPause = .milliseconds(1)...(.milliseconds(3))
-    // All tests come from one address.
+    // All tests use the same client address.
     for limit in AccountLimit.allCases where limit != .resetEmail {
         configuration.limits.policies[limit] = limit.policy(1_000_000, perSeconds: 60)
     }

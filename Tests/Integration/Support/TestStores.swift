@@ -7,11 +7,11 @@ import ValkeyDriver
 
 @testable import AccountServer
 
-/// Where the servers of the tests keep their data: in SQLite, or, if `HOLDFAST_TEST_STORES` is `postgres`, in PostgreSQL and Redis.
+/// The stores of test servers: SQLite, or PostgreSQL and Redis if `HOLDFAST_TEST_STORES` is `postgres`.
 enum TestStores {
     static let arePostgres = ProcessInfo.processInfo.environment["HOLDFAST_TEST_STORES"] == "postgres"
 
-    /// Gives a server a new database and its own secret, by which its limits differ from those of other tests.
+    /// Gives a server a new database and its own secret, which separates its limits from those of other tests.
     /// - Parameter sharesLimits: Whether limits are counted in Redis, whose clock can't be set.
     static func configure(_ configuration: inout AccountServerConfiguration, sharesLimits: Bool) async throws {
         guard arePostgres else { return }
@@ -50,6 +50,6 @@ enum TestStores {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// The test looks into the file of the database, or damages it.
+    /// The test reads or damages the file of the database.
     static var readsDatabaseFile: Self { .disabled(if: TestStores.arePostgres, "The test is about the file of SQLite") }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastCommand
 
-/// A data folder that a released version wrote, and what is in it. `scripts/upgrade-fixture` writes them.
+/// A data folder that a released version wrote, and its content. `scripts/upgrade-fixture` writes these folders.
 struct ReleasedFolder: Sendable, CustomTestStringConvertible {
     struct Facts: Decodable {
         let version: String
@@ -32,7 +32,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Unpacks the archive for the time of a closure, which gets the folder that contains `data`.
+    /// Unpacks the archive for the duration of a closure, which gets the folder that contains `data`.
     func unpacked(_ body: (URL, Facts) async throws -> Void) async throws {
         try await withFolder { folder in
             let (status, _, errors) = try await bash("tar -xzf '\(archive.path)' -C '\(folder.path)'")
@@ -46,7 +46,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct UpgradeTests {
-    @Test("A folder of each version exists, the present one included")
+    @Test("There is a folder of each version, including the current one")
     func versions() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["--version"], in: folder)
@@ -76,7 +76,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "Serves a released folder without migrating it first: session, link, limit and email",
+        "Serves an unmigrated folder of a release: session, link, limit and email",
         .readsDatabaseFile,
         arguments: try ReleasedFolder.all
     )
@@ -101,7 +101,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
                 let request = #"{"email":"\#(facts.limitedEmail)"}"#
                 #expect(try await server.post(AccountPath.requestPasswordReset, request).status == 429)
 
-                // The email that no server took before, and the confirmation of the reset.
+                // The email that no mail server had accepted before, and the confirmation of the reset.
                 let recipients = try await server.mails(atLeast: emails + 2).map { $0.recipient }
                 #expect(Set(recipients) == [facts.email, facts.resetEmail])
             }

@@ -31,7 +31,7 @@ import Testing
         )
     }
 
-    @Test("A value of the line replaces one of the provider, and that one of the logger")
+    @Test("A line's value overrides the provider's, and that the logger's")
     func precedence() {
         let lines = Lines()
         var handler = LineLogHandler(label: "holdfast", format: .text, now: { Date(timeIntervalSince1970: 0) }) { line in
@@ -55,7 +55,7 @@ import Testing
         #expect(lines.last.contains("request_id=line a=changed b=provider c=provider d=logger"))
     }
 
-    @Test("JSON is one object with the same, and can be read again")
+    @Test("JSON is one object with the same fields, and can be parsed")
     func json() throws {
         let lines = Lines()
         var logger = logger(.json, lines)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "No message begins a line of its own or moves a terminal's cursor",
+        "A message can't start a new line or move a terminal's cursor",
         arguments: ["\n", "\r", "\u{1B}[2J", "\u{85}", "\u{2028}", "\u{202E}"]
     )
     func injection(odd: String) {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Secrets are masked in messages and values, and hidden under names that say so", arguments: LogFormat.allCases)
+    @Test("Masks secrets in messages and values, and hides values of secret names", arguments: LogFormat.allCases)
     func redacted(format: LogFormat) {
         let lines = Lines()
         let secret = "hunter2 of ours"
@@ -98,7 +98,7 @@ import Testing
         #expect(lines.last.contains("[hidden]") && lines.last.contains("[address]"))
     }
 
-    @Test("Lines are bounded, and what is cut is still valid", arguments: LogFormat.allCases)
+    @Test("Lines are bounded, and truncated JSON is still valid", arguments: LogFormat.allCases)
     func bounded(format: LogFormat) throws {
         let lines = Lines()
         let long = String(repeating: "é·", count: 100_000)

@@ -7,7 +7,7 @@ import Testing
     private static let token = "q5Zr3V0m8xJw2K7nB1cT9yUe4LhFdSgA6oPiQkRtXvE"
 
     @Test(
-        "What looks like an address or a secret is masked, wherever it stands",
+        "Masks text that resembles an address or a secret, wherever it is",
         arguments: [
             ("mail to ana@example.com.", "mail to [address]"), ("<ana.b+c@mail.example.co.uk>", "<[address]>"),
             ("email=ana%40example.com&x=1", "email=[address]&x=1"), ("ünal@exämple.de", "[address]"),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "What is neither stays as it is",
+        "Keeps any other text unchanged",
         arguments: [
             "", "@", "a @ b", "Mail handed over", "5d0e9c1e-7a52-4c1e-9c39-1c5a8c8a2b6d", "the bearer of news", "100%", "%4",
             "%40",
@@ -37,7 +37,7 @@ import Testing
         #expect(LogRedaction.masked(text) == text)
     }
 
-    @Test("Random text with secrets in it never shows one, whatever is around it")
+    @Test("Random text never shows a secret inside of it")
     func random() {
         var generator = SystemRandomNumberGenerator()
         let around = Array(" ,;:\"'()<>[]{}=&?/\\|\n\t")

@@ -3,7 +3,7 @@ import ErrorContract
 import OpenAPI
 
 extension APISettings {
-    /// A server that serves all it can.
+    /// A server with all features.
     static var everything: APISettings {
         var settings = APISettings(appName: "Crowns", version: "1.2.3")
         settings.limits = [Limit(.resetEmail, quota: 3, window: .seconds(3_600))]

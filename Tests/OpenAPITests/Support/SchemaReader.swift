@@ -1,16 +1,16 @@
 import ErrorContract
 import StrictJSON
 
-/// Reads values by the schemas of a document: the few keywords that the document uses.
+/// Validates values against the schemas of a document. It supports the keywords that the document uses.
 struct SchemaReader {
     let document: JSONValue
 
-    /// What a reference points at, such as `#/components/schemas/Error`.
+    /// Returns the target of a reference, such as `#/components/schemas/Error`.
     func target(_ reference: String) -> JSONValue? {
         reference.dropFirst(2).split(separator: "/").reduce(Optional(document)) { $0?.objectValue?[String($1)] }
     }
 
-    /// What is wrong with a value; empty if nothing is.
+    /// Returns the problems of a value; empty if it is valid.
     func problems(_ value: JSONValue, _ schema: JSONValue, at place: String = "") -> [String] {
         guard let schema = schema.objectValue else { return ["\(place): no schema"] }
         if let reference = schema["$ref"]?.stringValue {
@@ -36,7 +36,7 @@ struct SchemaReader {
     private func problems(object value: JSONValue, _ schema: JSONObject, at place: String) -> [String] {
         guard let object = value.objectValue else { return ["\(place): is no object"] }
         let missing = (schema["required"]?.arrayValue ?? []).compactMap(\.stringValue).filter { object[$0] == nil }
-        // An object of which nothing is said may hold anything.
+        // An object without declared members may contain anything.
         guard let properties = schema["properties"]?.objectValue ?? (schema["additionalProperties"] == nil ? nil : [:]) else {
             return []
         }
@@ -75,7 +75,7 @@ extension JSONValue {
     /// The member at a path of names.
     subscript(path: String...) -> JSONValue? { path.reduce(Optional(self)) { $0?.objectValue?[$1] } }
 
-    /// Every object in the value, with the value itself.
+    /// All objects in the value, including the value itself.
     var objects: [JSONObject] {
         switch self {
         case .object(let object): [object] + object.members.flatMap(\.value.objects)

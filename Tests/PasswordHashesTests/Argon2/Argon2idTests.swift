@@ -5,7 +5,7 @@ import Testing
     /// The cheapest parameters that Argon2 allows, for tests of behavior that does not depend on them.
     private static let cheap = Argon2id.Parameters(memory: 8_192, passes: 1)
 
-    @Test("The standard hash is a PHC string of Argon2id with 19 MiB, two passes and one lane")
+    @Test("The default hash is a PHC string of Argon2id: 19 MiB, two passes and one lane")
     func standardParameters() throws {
         let hash = try Argon2id().hash("correct horse")
         let fields = hash.split(separator: "$", omittingEmptySubsequences: false)
@@ -19,7 +19,7 @@ import Testing
         #expect(hash.utf8.allSatisfy { (0x21...0x7E).contains($0) })
     }
 
-    @Test("A hash is matched by its own password alone")
+    @Test("Only its own password matches a hash")
     func verify() throws {
         let argon2 = Argon2id()
         let hash = try argon2.hash("correct horse")
@@ -30,7 +30,7 @@ import Testing
         #expect(!argon2.verify("", against: hash))
     }
 
-    @Test("Two hashes of one password differ, and both are matched")
+    @Test("Two hashes of one password differ, and the password matches both")
     func salted() throws {
         let argon2 = Argon2id(parameters: Self.cheap)
         let hashes = try (0..<20).map { _ in try argon2.hash("correct horse") }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "Every byte of a password counts, whatever it is",
+        "Every byte of a password counts, whatever its value",
         arguments: [
             "", " ", "\0", "a\0b", "contraseña", "пароль", "סיסמה", "🔑🗝️", "\u{FEFF}", "line\nbreak",
             String(repeating: "x", count: 4_096), String(repeating: "é", count: 100_000),
@@ -53,7 +53,7 @@ import Testing
         #expect(!argon2.verify(password + "\0", against: hash))
     }
 
-    @Test("What stands behind a NUL is part of the password")
+    @Test("Bytes after a NUL are part of the password")
     func bytesBehindNUL() throws {
         let argon2 = Argon2id(parameters: Self.cheap)
         let hash = try argon2.hash("a\0b")
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "A text that is no hash matches nothing",
+        "A text that is not a hash matches no password",
         arguments: [
             "", "$", "garbage", "\0", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$", "$argon2id$v=19$m=1,t=0,p=0$AAAA$AAAA",
             "$2y$10$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "pbkdf2_sha256$600000$salt$hash",
@@ -77,7 +77,7 @@ import Testing
         #expect(argon2.needsRehash(text))
     }
 
-    @Test("A hash that was cut, lengthened or changed in one place matches no more")
+    @Test("A truncated, extended or changed hash matches no password")
     func damagedHash() throws {
         let argon2 = Argon2id(parameters: Self.cheap)
         let hash = try argon2.hash("correct horse")
@@ -89,7 +89,7 @@ import Testing
         #expect(!argon2.verify("correct horse", against: String(hash.dropLast()) + (last == "A" ? "Q" : "A")))
     }
 
-    @Test("A hash with another character anywhere in its digest matches no more")
+    @Test("A hash with any character of its digest changed does not match")
     func everyCharacter() throws {
         let argon2 = Argon2id(parameters: Self.cheap)
         let hash = try argon2.hash("correct horse")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// By argon2-cffi and, the last one, by libsodium.
+    /// Created by argon2-cffi and, the last one, by libsodium.
     private static let known = [
         ("correct horse", "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$k9ohroejZy1PN5E1SbHNPug6vB8eQAahb5SOAp6iGF4"),
         ("contraseña", "$argon2id$v=19$m=8,t=1,p=1$//79/Pv6+fg$1ijzAb5DmVk3nZku86vfQcQNdQfMYmRLJukEQgnTKes"),
@@ -108,7 +108,7 @@ import Testing
         ("correct horse", "$argon2id$v=19$m=19456,t=2,p=1$qV/j4sqL+BuOEIK3DGtIqg$ck6FSe63SLMpwtHHZqCxtii/71CmNdB/IG4gsIzg37I"),
     ]
 
-    @Test("Hashes of other implementations of Argon2id are matched by their passwords alone")
+    @Test("Verifies hashes of other Argon2id implementations")
     func knownHashes() {
         let argon2 = Argon2id()
         for (password, hash) in Self.known {
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "A hash is renewed when the parameters differ from those of new ones",
+        "Renews a hash whose parameters differ from the current ones",
         arguments: [
             (Argon2id.Parameters(memory: 8_192, passes: 1), false), (Argon2id.Parameters(memory: 8_192, passes: 2), true),
             (Argon2id.Parameters(memory: 16_384, passes: 1), true),
@@ -130,9 +130,7 @@ import Testing
         #expect(newer.verify("correct horse", against: hash), "the old hash stays good until it is renewed")
     }
 
-    @Test(
-        "A decoy costs what another hash costs, and no password has it; what costs what ours cost, and what is no hash, needs none"
-    )
+    @Test("A decoy costs as much as its hash, and hashes of the current cost need none")
     func decoys() throws {
         let argon2 = Argon2id(parameters: Self.cheap)
         let dear = try Argon2id(parameters: .init(memory: 16_384, passes: 3)).hash("correct horse")
@@ -149,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("A hash with bits too many at the end of a text is none")
+    @Test("Refuses a hash with surplus bits at the end of a text")
     func damagedEnd() throws {
         let whole = "$argon2id$v=19$m=8192,t=2,p=1$" + String(repeating: "A", count: 22) + "$"
         for (end, isWhole) in [("A", true), ("B", false), ("E", true), ("D", false)] {
@@ -159,13 +157,13 @@ import Testing
         }
     }
 
-    @Test("Parameters that Argon2 does not allow are a programmer's error")
+    @Test("Parameters that Argon2 does not allow fail a precondition")
     func impossibleParameters() async {
         await #expect(processExitsWith: .failure) { _ = Argon2id.Parameters(memory: 8_191, passes: 1) }
         await #expect(processExitsWith: .failure) { _ = Argon2id.Parameters(memory: 8_192, passes: 0) }
     }
 
-    @Test("One value hashes on many threads at once")
+    @Test("One value hashes on many threads concurrently")
     func concurrent() async throws {
         let argon2 = Argon2id(parameters: Self.cheap)
         try await withThrowingTaskGroup(of: Bool.self) { group in

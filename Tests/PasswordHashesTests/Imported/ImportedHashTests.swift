@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ImportedHashTests {
     @Test(
-        "A password is verified against the hash that another system made of it",
+        "Verifies a password against the hash of another system",
         arguments: [
             // Django 5.2 (PBKDF2PasswordHasher at 1,000 rounds), its BCryptSHA256PasswordHasher, and Python's bcrypt.
             ("pbkdf2_sha256$1000$saltySalt12$gPoVwsmeKqqPhB+KMI0ElNqykiOV3cUEcng2uWtArwg=", "old password"),
@@ -26,14 +26,14 @@ import Testing
         for wrong in ["", password + " ", String(password.dropLast()), "\u{0}", password + "\u{0}"] {
             #expect(!imported.verify(wrong))
         }
-        // What is checked in vain costs the same and lets nobody in.
+        // A verification against the decoy costs the same and never succeeds.
         let decoy = try ImportedHash(imported.decoy)
         #expect(!decoy.verify(password))
         #expect(decoy.decoy == imported.decoy)
     }
 
     @Test(
-        "A hash that would cost too much to verify is refused",
+        "Refuses a hash that costs too much to verify",
         arguments: [
             "pbkdf2_sha256$2000001$salt$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
             "pbkdf2_sha256$99999999999999999999999999$salt$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "What is no hash is refused",
+        "Refuses a text that is not a hash",
         arguments: [
             "", "$", "!", "plain", "pbkdf2_sha256", "pbkdf2_sha256$1000$salt", "pbkdf2_sha256$-5$salt$AAAA",
             "pbkdf2_sha256$0$salt$AAAA",

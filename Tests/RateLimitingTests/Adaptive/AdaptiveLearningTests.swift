@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "Alone at a ring whose limit it has to learn, a client is never refused after the first window, and uses the limit",
+        "Alone at an unknown ring limit, a client is never refused after one window",
         arguments: [SimulatedServer.Telling.everything, .quota, .remaining],
         [1, 2, 5, 10, 32, 100]
     )
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("Others at the same limit: most of what is left gets used, and few calls are sent in vain", arguments: [10, 50])
+    @Test("With other clients at the limit, uses most of the rest with few refusals", arguments: [10, 50])
     func shared(percent: Int) {
         for (index, hidden) in Self.hidden.enumerated() where hidden.quota >= 12 {
             for callers in [1, 5, 32, 100] {
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Servers that count otherwise are obeyed as well",
+        "Obeys servers that count in other ways",
         arguments: [SimulatedServer.Counting.fixedWindow, .paced],
         [SimulatedServer.Telling.everything, .quota, .remaining]
     )
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A server that says nothing but no is found out by halving and trying again")
+    @Test("Finds the limit of a server without hints by halving and recovering")
     func silent() {
         for hidden in Self.hidden where hidden.quota >= 12 {
             for callers in [1, 10, 100] {

@@ -7,7 +7,7 @@ import Testing
     private static let minute = RateLimitPolicy.requests(10, per: .seconds(60), name: "minute")
     private var generator = SplitMix64(seed: 1)
 
-    /// Sends and ends a call at one instant, if it may go.
+    /// Sends and ends a call at one instant, if the limit admits it.
     private mutating func call(_ limit: inout AdaptiveLimit, at now: Int64, end: CallEnd = .answered()) -> Hold? {
         switch limit.admit(at: now) {
         case .admitted(let call):
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("The own quotas hold together, to the nanosecond, and the longest wait is named")
+    @Test("Enforces its own quotas together, and reports the longest wait exactly")
     mutating func quotas() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute, .requests(15, per: .seconds(3_600), name: "hour")]))
         for _ in 0..<10 { #expect(call(&limit, at: 0) == nil) }
@@ -30,14 +30,14 @@ import Testing
         #expect(limit.status(at: 61 * Self.second).nextAdmission == .seconds(3_539))
     }
 
-    @Test("A quota of more than 64 is exact as well, whatever the policy's algorithm")
+    @Test("Enforces a quota of more than 64 exactly, whatever the policy's algorithm")
     mutating func large() {
         var limit = AdaptiveLimit(AdaptivePolicy([.requests(300, per: .seconds(3_600))]))
         for _ in 0..<300 { #expect(call(&limit, at: 0) == nil) }
         #expect(call(&limit, at: 0)?.wait == .seconds(3_600))
     }
 
-    @Test("What a server tells only ever lowers: a quota above the own one changes nothing")
+    @Test("A server's hints only lower the quota: one above the own quota has no effect")
     mutating func neverRaised() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let generous = ServerLimit(name: "a", quota: 1_000, window: .seconds(1), remaining: 999, reset: .zero)
@@ -45,7 +45,7 @@ import Testing
         #expect(call(&limit, at: Self.second)?.limit == "minute")
     }
 
-    @Test("Calls in flight count against what the server said remains")
+    @Test("Subtracts calls in flight from the server's remaining quota")
     mutating func inFlight() throws {
         var limit = AdaptiveLimit(AdaptivePolicy([.requests(100, per: .seconds(60))]))
         let told = ServerLimit(name: "a", quota: 4, window: .seconds(30), remaining: 3, reset: .seconds(30))
@@ -58,7 +58,7 @@ import Testing
         #expect(limit.hold(at: 31 * Self.second)?.wait == .seconds(30), "the others are still in flight: at least a window")
     }
 
-    @Test("The wish to wait is obeyed to the nanosecond, but no longer than the cap")
+    @Test("Obeys a retry delay to the nanosecond, up to the cap")
     mutating func retryAfter() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         #expect(call(&limit, at: 0, end: .refused(retryAfter: .seconds(30))) == nil)
@@ -67,7 +67,7 @@ import Testing
         #expect(limit.hold(at: 30 * Self.second)?.wait == .seconds(3_600))
     }
 
-    @Test("A refusal without a hint halves the shortest quota once for all calls of that time, and it comes back step by step")
+    @Test("Refusals without a hint halve the shortest quota once, and it recovers stepwise")
     mutating func halving() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let calls = (0..<10).compactMap { _ in limit.admit(at: 0).call }
@@ -82,14 +82,14 @@ import Testing
         #expect(counts.last == 10)
     }
 
-    @Test("A zero wait on a refusal is no hint")
+    @Test("A zero delay on a refusal is not a hint")
     mutating func zeroHint() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         #expect(call(&limit, at: 0, end: .refused(retryAfter: .zero)) == nil)
         #expect(limit.hold(at: 0)?.limit == "minute", "of a quota halved after one call one is left")
     }
 
-    @Test("Calls that get no answer widen the spacing, doubling, and an answer ends that; the quota stays")
+    @Test("Calls without a response double the spacing until a response; the quota stays")
     mutating func unreachable() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         #expect(call(&limit, at: 0, end: .unreachable) == nil)
@@ -104,7 +104,7 @@ import Testing
         #expect(limit.hold(at: 660 * Self.second) == nil)
     }
 
-    @Test("While answers are slow there is about one call at a time")
+    @Test("While responses are slow, about one call is in flight")
     mutating func slow() throws {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let slow = try #require(limit.admit(at: 0).call)
@@ -115,7 +115,7 @@ import Testing
         #expect(limit.hold(at: 10 * Self.second) == nil, "quick answers end it")
     }
 
-    @Test("Who asks again and again waits longer, up to a bound; who waits as told does not")
+    @Test("Repeated early calls wait longer, up to a bound; obedient calls do not")
     mutating func penalty() {
         let penalty = RefusalPenalty(after: 3, first: .seconds(1), longest: .seconds(5))
         var limit = AdaptiveLimit(AdaptivePolicy([.requests(1, per: .seconds(60))], penalty: penalty))
@@ -129,7 +129,7 @@ import Testing
         #expect(call(&limit, at: 66 * Self.second)?.wait == .seconds(59))
     }
 
-    @Test("A server with more names for its limits than anyone has fills no memory, and one that is told no more is forgotten")
+    @Test("Bounds the stored limits of a server with many names, and removes unused ones")
     mutating func manyLimits() {
         var limit = AdaptiveLimit(AdaptivePolicy([.requests(100, per: .seconds(60))]))
         let told = (0..<1_000).map {
@@ -141,7 +141,7 @@ import Testing
         #expect(limit.hold(at: 20 * Self.second) == nil, "two windows without a word")
     }
 
-    @Test("A name as long as a book is not kept")
+    @Test("Does not store an overlong name")
     mutating func longName() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let name = String(repeating: "a", count: 129)
@@ -150,7 +150,7 @@ import Testing
         #expect(limit.hold(at: 0) == nil)
     }
 
-    @Test("A reset forgets everything, and a call that was in flight then says nothing any more")
+    @Test("A reset removes everything, and calls in flight at that time have no effect")
     mutating func reset() throws {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let old = try #require(limit.admit(at: 0).call)
@@ -164,7 +164,7 @@ import Testing
         #expect(limit.status(at: 0).inFlight == 0)
     }
 
-    @Test("Handing a call back twice changes nothing")
+    @Test("Returning a call twice has no further effect")
     mutating func twice() throws {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let call = try #require(limit.admit(at: 0).call)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("Whatever servers answer, whoever asks, no window of the own policy ever holds more than its quota", arguments: 0..<4)
+    @Test("For any responses and callers, no window of the own policy exceeds its quota", arguments: 0..<4)
     func neverMore(index: Int) {
         var generator = SplitMix64(seed: UInt64(index))
         let quotas = Self.policies[index]

@@ -31,25 +31,25 @@ import Testing
         return limit
     }
 
-    @Test("A restart forgives nothing in any window, and the time in between counts")
+    @Test("A restart resets no window, and the time in between counts")
     func restart() throws {
         #expect(try restored(saved(), at: Self.time(1_010)).hold(at: 5)?.wait == .seconds(10))
         #expect(try restored(saved(), at: Self.time(1_020)).status(at: 5).quotas.map(\.count) == [1, 3])
         #expect(try restored(saved(), at: Self.time(1_600)).status(at: 5).quotas.map(\.count) == [0, 0])
     }
 
-    @Test("Within one boot no step of the wall clock gains a call", arguments: [-1_000_000, 1_000_000] as [Int64])
+    @Test("Within one boot no step of the wall clock admits an extra call", arguments: [-1_000_000, 1_000_000] as [Int64])
     func wallStep(wall: Int64) throws {
         #expect(try restored(saved(), at: Self.time(1_010, wall: wall)).hold(at: 5)?.wait == .seconds(10))
     }
 
-    @Test("Across boots a wall clock that went backwards keeps the full charge")
+    @Test("After another boot, a wall clock that went backward keeps the full charge")
     func otherBoot() throws {
         #expect(try restored(saved(), at: Self.time(3, wall: 900, boot: "b")).hold(at: 5)?.wait == .seconds(20))
         #expect(try restored(saved(), at: Self.time(3, wall: 1_010, boot: "b")).hold(at: 5)?.wait == .seconds(10))
     }
 
-    @Test("What the server taught survives: its limit, its wish to wait, a halved quota")
+    @Test("The server's limit, its retry delay and a halved quota survive a restart")
     func learned() throws {
         let told = ServerLimit(name: "a", quota: 3, window: .seconds(100))
         let limit = try restored(saved(.answered(limits: [told])), at: Self.time(1_020))
@@ -61,7 +61,7 @@ import Testing
         #expect(halved.hold(at: 5)?.wait == .seconds(60))
     }
 
-    @Test("A call that was in flight counts at the server from the restart on")
+    @Test("A call in flight counts at the server from the restart on")
     func inFlight() throws {
         var limit = AdaptiveLimit(Self.policy)
         var generator = SplitMix64(seed: 1)
@@ -76,7 +76,7 @@ import Testing
         #expect(restored.status(at: 1 * Self.second + 5).remaining == 1)
     }
 
-    @Test("Restoring into a limit that is in use adds, and never gives back")
+    @Test("Restoring into a limit in use adds usage and never subtracts any")
     func adds() throws {
         var limit = AdaptiveLimit(Self.policy)
         for _ in 0..<3 { _ = limit.admit(at: 0) }
@@ -84,7 +84,7 @@ import Testing
         #expect(limit.status(at: 0).quotas.map(\.remaining) == [0, 1])
     }
 
-    @Test("A snapshot from outside is taken with care: nonsense neither traps nor gains a call")
+    @Test("A hostile snapshot neither traps nor admits an extra call")
     func hostile() throws {
         let numbers = ["0", "-1", "9223372036854775807", "-9223372036854775808"]
         for number in numbers {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("A limit that owes nothing and knows nothing leaves no snapshot")
+    @Test("A limit without usage or knowledge writes no snapshot")
     func fresh() {
         #expect(AdaptiveLimit(Self.policy).snapshot(at: 0, time: Self.time(0)) == nil)
     }

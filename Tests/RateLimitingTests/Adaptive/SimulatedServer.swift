@@ -1,26 +1,26 @@
 import RateLimiting
 
-/// A server that limits calls, as its clients see it: what its answers tell is in whole seconds, rounded up.
+/// A server that limits calls, as its clients see it: times in its responses are whole seconds, rounded up.
 struct SimulatedServer {
-    /// How it counts.
+    /// The algorithm that counts calls.
     enum Counting: CaseIterable, Sendable {
         /// An exact ring.
         case ring
-        /// A counter that starts anew with each window.
+        /// A counter that restarts with each window.
         case fixedWindow
         /// An even pace with a burst of half the quota.
         case paced
     }
 
-    /// What its answers tell.
+    /// The hints in its responses.
     enum Telling: CaseIterable, Sendable {
-        /// Quota, window, what is left and when there is more.
+        /// Quota, window, remaining quota and its reset.
         case everything
-        /// The same without the window.
+        /// Quota, remaining quota and its reset.
         case quota
-        /// What is left, and when there is more.
+        /// Remaining quota and its reset.
         case remaining
-        /// Nothing but that a call was refused.
+        /// Only that a call was refused.
         case nothing
     }
 
@@ -31,7 +31,7 @@ struct SimulatedServer {
     private var ring = SlidingWindow()
     private var paced = PacedCount()
     private var counter = (period: Int64(0), count: 0)
-    /// When it let calls in, and when it refused some.
+    /// The calls with their instants and whether they were admitted.
     private(set) var log: [(instant: Int64, isAdmitted: Bool)] = []
 
     init(quota: Int, window: Int64, counting: Counting = .ring, telling: Telling = .everything) {
@@ -68,7 +68,7 @@ struct SimulatedServer {
         }
     }
 
-    /// How many more it would let in, and the nanoseconds until that is one more.
+    /// Returns the remaining quota, and the nanoseconds until it grows by one.
     private func left(at now: Int64) -> (Int, Int64) {
         switch counting {
         case .ring:
@@ -89,12 +89,12 @@ struct SimulatedServer {
     }
 }
 
-/// A virtual scheduler with a burst of half the quota, as many servers count: a window can hold more than the quota.
+/// A virtual scheduler with a burst of half the quota, like that of many servers: a window can hold more than the quota.
 private struct PacedCount {
-    /// When nothing is owed, in nanoseconds times the quota.
+    /// The instant when there is no usage left, in nanoseconds times the quota.
     private var freshAt = Int128.min
 
-    /// Returns the nanoseconds until the call would be admitted; 0 if it is.
+    /// Returns the nanoseconds until the call would be admitted; 0 if it is admitted.
     mutating func admit(at now: Int64, quota: Int, window: Int64) -> Int64 {
         let instant = Int128(now) * Int128(quota)
         let usage = max(freshAt, instant) - instant
@@ -106,7 +106,7 @@ private struct PacedCount {
 }
 
 extension RateLimitDecision {
-    /// The wait of a refusal.
+    /// The delay of a refusal.
     var waitNanoseconds: Int64 {
         guard case .refused(let wait) = self else { return 0 }
         return wait.nanoseconds
@@ -114,7 +114,7 @@ extension RateLimitDecision {
 }
 
 extension AdaptiveDecision {
-    /// The call, if it was let through.
+    /// The call, if it was admitted.
     var call: AdmittedCall? {
         if case .admitted(let call) = self { call } else { nil }
     }

@@ -1,13 +1,13 @@
 import HoldfastTesting
 import RateLimiting
 
-/// Callers that want to call all the time, the limit that holds them back, and the way to a server, in simulated time.
+/// Callers that want to call all the time, the limit that delays them, and the connection to a server, in simulated time.
 struct Simulation {
-    /// What came of it, after the first window and for ten windows.
+    /// The result for the ten windows after the first one.
     struct Outcome {
         var sent = 0
         var refused = 0
-        /// What the server let in of these callers, as a share of its quota.
+        /// The admitted calls of these callers, as a fraction of the server's quota.
         var used = 0.0
 
         var refusedShare: Double { sent == 0 ? 0 : Double(refused) / Double(sent) }
@@ -25,9 +25,9 @@ struct Simulation {
     var limit: AdaptiveLimit
     var callers = 1
     var latency: ClosedRange<Int64>
-    /// How many calls per window others make at the same server, on average.
+    /// The average number of calls per window that other clients make at the same server.
     var strangers = 0
-    /// Whether callers come one after the other in the first window, rather than all at its start.
+    /// Whether callers start one after another in the first window instead of all at its start.
     var isSpread = false
     var generator: SplitMix64
     private var queue: [(instant: Int64, event: Event)] = []

@@ -1,21 +1,21 @@
 import HoldfastTesting
 
-/// Who attacks a limit, by when he asks.
+/// The timing of an attack on a limit.
 enum Adversary: CaseIterable, Sendable {
     /// Bursts of random size with random pauses.
     case bursts
-    /// As much as goes at the end of a window by the clock, and again at the start of the next.
+    /// As much as possible at the end of a wall-clock window, and again at the start of the next one.
     case boundaries
-    /// A window after an earlier request, a nanosecond before, and after.
+    /// One window after an earlier request, a nanosecond before that, and a nanosecond after it.
     case edges
-    /// Exactly when told, or a nanosecond before.
+    /// Exactly after the returned delay, or a nanosecond before.
     case greedy
-    /// Ever again, by the smallest steps.
+    /// Repeatedly, in the smallest steps.
     case flood
     /// With a clock that jumps back.
     case backwards
 
-    /// When he asks next.
+    /// Returns the instant of the next request.
     func next(
         after now: Int64,
         window: Int64,
@@ -37,7 +37,7 @@ enum Adversary: CaseIterable, Sendable {
     }
 }
 
-/// What the last answer said of waiting.
+/// The delay in the last response.
 enum RateLimitWait: Equatable {
     case none
     case refused(Int64)
@@ -46,6 +46,6 @@ enum RateLimitWait: Equatable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; for waits, which are whole.
+    /// Whole nanoseconds. Delays are always whole.
     var wait: RateLimitWait { .refused(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000) }
 }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct JointAttackTests {
-    /// The account, its address, and all together; a paced one.
+    /// Limits per account, per address and overall, and a paced one.
     private static let policies: [RateLimitPolicy] = [
         .requests(3, per: .seconds(3_600), name: "account"), .requests(20, per: .seconds(60), name: "address"),
         .requests(600, per: .seconds(60), name: "all"),
@@ -13,7 +13,7 @@ import Testing
     private static let keyCounts = [50, 3, 1, 3]
 
     @Test(
-        "Under joint limits no window of any key holds more than its quota, the wait is tight for all, a refusal charges nobody",
+        "With joint limits no window exceeds its quota, and a refusal charges nothing",
         arguments: Adversary.allCases
     )
     func joint(adversary: Adversary) {
@@ -24,7 +24,7 @@ import Testing
         #expect(attack.admitted > 100)
     }
 
-    @Test("64 tasks at once, in bursts: no window of any key holds more than its quota, and no refusal leaves a charge behind")
+    @Test("With 64 tasks in bursts no window exceeds its quota, and refusals charge nothing")
     func tasks() async {
         let clock = ManualClock()
         let limiter = JointRateLimiter(Self.policies.map { RateLimitRule($0) }, clock: clock)
@@ -60,7 +60,7 @@ import Testing
         #expect(oracles[0].contains { $0.most == 3 } && oracles[1].contains { $0.most == 20 })
     }
 
-    /// - Returns: How many units each key of each rule was admitted.
+    /// - Returns: The units admitted for each key of each rule.
     private static func hammer(
         _ limiter: JointRateLimiter<ManualClock>,
         at now: Int64,
@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-/// An adversary at several keys of several rules, watched by an oracle for each.
+/// An adversary that attacks several keys of several rules, with an oracle for each.
 private struct JointAttack {
     private let policies: [RateLimitPolicy]
     private let keyCounts: [Int]
@@ -135,8 +135,8 @@ private struct JointAttack {
         return response
     }
 
-    /// Asks again, a nanosecond before the wait is over, and when it is.
-    /// - Returns: How many decisions that took.
+    /// Repeats the request a nanosecond before the delay ends, and when it ends.
+    /// - Returns: The number of decisions made.
     private mutating func probe(
         _ keys: [Int],
         _ costs: [Int],

@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test(
-        "Whoever attacks, no window of any key holds more than the quota, a wait is tight both ways, a refusal writes nothing",
+        "For any attack no window exceeds its quota, waits are exact, refusals are free",
         arguments: policies,
         Adversary.allCases
     )
@@ -27,7 +27,7 @@ import Testing
     }
 }
 
-/// An adversary at several keys of one limiter, watched by an oracle for each.
+/// An adversary that attacks several keys of one limiter, with an oracle for each.
 private struct KeyedAttack {
     private static let keyCount = 5
 
@@ -38,7 +38,8 @@ private struct KeyedAttack {
     private var generator: SplitMix64
     private var oracles: [WindowOracle]
     private var now: Int64 = 0
-    /// The latest instant that the limiter, which is small enough to have one lock, has seen: an earlier one counts as that.
+    /// The latest instant that the limiter has seen. The limiter is small enough to have one lock, and treats an earlier instant
+    /// as this one.
     private var latest: Int64 = 0
     private(set) var complaint: String?
 
@@ -64,7 +65,7 @@ private struct KeyedAttack {
             left -= 1
             let load = oracles[key].load(at: max(latest, now))
             let decision = ask(key, cost)
-            // The ring is exact: it refuses only what would be too much.
+            // The ring is exact: it refuses only what would exceed the quota.
             if policy.algorithm == .slidingWindow, decision.isAdmitted != (load + cost <= policy.quota) {
                 complaint = "\(decision) at \(now) with \(load) units in the window"
             }
@@ -84,8 +85,8 @@ private struct KeyedAttack {
         return decision
     }
 
-    /// Asks again, a nanosecond before the wait is over, and when it is.
-    /// - Returns: How many decisions that took.
+    /// Repeats the request a nanosecond before the delay ends, and when it ends.
+    /// - Returns: The number of decisions made.
     private mutating func probe(_ key: Int, _ cost: Int, wait: Int64) -> Int {
         let refused = RateLimitDecision.refused(retryAfter: .nanoseconds(wait))
         for _ in 0..<3 where ask(key, cost) != refused { complaint = "a refusal at \(now) wrote" }

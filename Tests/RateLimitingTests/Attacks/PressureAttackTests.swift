@@ -3,7 +3,7 @@ import Testing
 
 @testable import RateLimiting
 
-/// A full table evicts, and an oracle that stores every admission watches what that forgives.
+/// A full table evicts keys, and an oracle that stores every admission measures the usage that is lost by that.
 @Suite struct PressureAttackTests {
     static let policies: [RateLimitPolicy] = [
         .requests(10, per: .seconds(900)), .requests(3, per: .seconds(3_600)), .requests(60, per: .seconds(60)),
@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(
-        "What a key is admitted beyond its quota is at most the usage evicted from it",
+        "A key exceeds its quota at most by the usage that was evicted from it",
         arguments: policies,
         [PressedLimiter.Kind.capacity, .memory]
     )
@@ -20,12 +20,12 @@ import Testing
         story.run(decisions: Rounds.share(8, of: 2 * Self.policies.count))
         #expect(story.complaint == nil)
         #expect(story.refusedInnocents == 0)
-        // Of a quota of one no key has used half or less.
+        // With a quota of one, no key has used half or less.
         #expect(story.evictions > 100 || policy.quota == 1)
     }
 
     @Test(
-        "Below the budget each decision is that of unbounded memory",
+        "Below the budget each decision equals that of unbounded memory",
         arguments: policies.filter { $0.algorithm == .slidingWindow },
         [PressedLimiter.Kind.capacity, .memory]
     )
@@ -69,12 +69,12 @@ struct PressedLimiter {
     }
 
     func admit(_ key: Int, at now: Int64, cost: Int) -> Bool { admits(key, now, cost) }
-    /// Whether a key has a window of its own.
+    /// Returns whether a key has its own window.
     func knows(_ key: Int) -> Bool { finds(key) }
     var usage: TableUsage { used() }
 }
 
-/// Requests of many keys: some ask again and again, most ask rarely, and now and then a crowd comes that is never seen again.
+/// Requests of many keys: some repeat often, most seldom, and sometimes there is a crowd of keys that never return.
 private struct PressureStory {
     private struct Admission {
         var instant: Int64
@@ -92,7 +92,7 @@ private struct PressureStory {
     private var now: Int64 = 0
     private var usage = TableUsage()
     private(set) var complaint: String?
-    /// Keys refused although they and all that share their window were below the quota.
+    /// Keys that were refused although they and all keys of their window were below the quota.
     private(set) var refusedInnocents = 0
     /// Decisions that unbounded memory would have made differently.
     private(set) var differences = 0
@@ -106,7 +106,7 @@ private struct PressureStory {
 
     mutating func run(decisions: Int) {
         for _ in 0..<decisions where complaint == nil {
-            // A paced limit forgets in the time of its burst.
+            // A paced limit drops usage within the time of its burst.
             let pace = policy.algorithm == .slidingWindow ? 400 : 40_000
             now += Int64(generator.next() % UInt64(window / Int64(pace)))
             let isHot = generator.next() % 4 == 0
@@ -128,7 +128,7 @@ private struct PressureStory {
             if limiter.knows(key) {
                 present.insert(key)
             } else {
-                // It is counted in a window that newcomers share: for the key as good as evicted.
+                // The key is counted in a window that new keys share, which equals an eviction for it.
                 forgive(key)
             }
         } else if load + cost <= policy.burst, policy.algorithm == .slidingWindow, usage.fallbacks == 0 {
@@ -139,7 +139,7 @@ private struct PressureStory {
         if counted > policy.quota { complaint = "\(counted) units at \(now) without the evicted ones" }
     }
 
-    /// Finds the keys that were evicted by a decision, and notes their usage.
+    /// Finds the keys that a decision evicted, and records their usage.
     private mutating func noteEvictions(since before: TableUsage, except key: Int) {
         guard usage.evictions > before.evictions else { return }
         for other in present where other != key && !limiter.knows(other) {

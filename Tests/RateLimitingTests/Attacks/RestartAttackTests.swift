@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test(
-        "Through restarts, kills, boots and steps of the wall clock no window of any key holds more than its quota",
+        "Through restarts, kills, boots and clock steps no window exceeds its quota",
         arguments: [false, true]
     )
     func restarts(boots: Bool) {
@@ -21,10 +21,12 @@ import Testing
     }
 }
 
-/// A limiter whose process ends and begins again. It is saved in less than a second's steps; the time that counts is the true one.
+/// A limiter whose process ends and restarts. It is saved more than once a second. Limits are checked against the true time.
 private struct RestartStory {
     private let policies: [RateLimitPolicy]
-    /// Whether the machine boots again, too. Then the wall clock steps back only: a forward step across boots can't be told from time.
+    /// Whether the machine reboots, too. In that case the wall clock steps back only: a forward step across boots equals elapsed
+    /// time.
+    /// elapsed time.
     private let boots: Bool
     private let machine = Machine()
     private var process: Machine.Run
@@ -73,7 +75,7 @@ private struct RestartStory {
         admitted += asked.count
     }
 
-    /// Time passes; if the process is stopped meanwhile, it is saved before.
+    /// Advances the time. If the process is stopped meanwhile, it is saved before.
     private mutating func pass(_ nanoseconds: Int64, isRunning: Bool = true) {
         if !isRunning { save() }
         now += nanoseconds

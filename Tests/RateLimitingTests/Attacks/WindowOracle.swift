@@ -1,13 +1,13 @@
-/// Knows what a limit may admit, by keeping every admission of the last window. It shares no code with what it watches.
+/// Computes what a limit may admit from all admissions of the last window. It shares no code with the limiters.
 struct WindowOracle {
     private let quota: Int
     private let window: Int64
     private var admissions: [(instant: Int64, cost: Int)] = []
     private var first = 0
     private var sum = 0
-    /// How many windows held more than the quota.
+    /// The number of windows that exceeded the quota.
     private(set) var violations = 0
-    /// The most units that a window held.
+    /// The most units in any window.
     private(set) var most = 0
 
     init(quota: Int, window: Int64) {
@@ -15,7 +15,7 @@ struct WindowOracle {
         self.window = window
     }
 
-    /// The units admitted in the half-open window that ends with this instant. Instants must not go back.
+    /// Returns the units admitted in the half-open window that ends at this instant. Instants must not decrease.
     mutating func load(at now: Int64) -> Int {
         while first < admissions.count, admissions[first].instant <= now - window {
             sum -= admissions[first].cost
@@ -28,7 +28,7 @@ struct WindowOracle {
         return sum
     }
 
-    /// Writes an admission down. Any window that holds too much also does when it ends with an admission.
+    /// Records an admission. A window that exceeds the quota also does so when it ends with an admission.
     mutating func admitted(_ cost: Int, at now: Int64) {
         sum = load(at: now) + cost
         admissions.append((now, cost))

@@ -2,7 +2,7 @@ import RateLimiting
 import Testing
 
 @Suite struct ConcurrencyLimiterTests {
-    @Test("However many ask, no more than the limit run at once, and all run", arguments: [1, 3, 16])
+    @Test("Runs at most the limit concurrently, and finally all operations", arguments: [1, 3, 16])
     func atMost(limit: Int) async throws {
         let concurrency = ConcurrencyLimiter(limit)
         let most = Recorded(0)
@@ -23,7 +23,7 @@ import Testing
         #expect(concurrency.running == 0 && concurrency.waiting == 0)
     }
 
-    @Test("A full line refuses, a cancelled waiter leaves it, and the others come in their order")
+    @Test("Refuses at a full queue, drops canceled waiters and keeps the order")
     func line() async throws {
         let concurrency = ConcurrencyLimiter(1, maximumWaiters: 3)
         let order = Recorded<[Int]>([])
@@ -47,7 +47,7 @@ import Testing
         #expect(concurrency.running == 0)
     }
 
-    @Test("An operation that throws gives its place back")
+    @Test("An operation that throws frees its slot")
     func throwing() async {
         struct Broken: Error {}
         let concurrency = ConcurrencyLimiter(1)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What concurrent tasks of a test write down.
+/// A list to which concurrent tasks of a test append values.
 final class Recorded<Value: Sendable>: Sendable {
     private let state: Mutex<Value>
 

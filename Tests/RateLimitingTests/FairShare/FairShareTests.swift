@@ -5,7 +5,7 @@ import Testing
 @Suite struct FairShareTests {
     private let window = Duration.seconds(60)
 
-    /// Whether a request at an instant is admitted as a fair share.
+    /// Returns whether a request at an instant is admitted as a fair share.
     private func admits(_ shares: inout FairShare, _ number: Int, at now: Duration = .zero, quota: Int = 600) -> Bool {
         shares.reserve(network(number), at: now, quota: quota, window: window) != nil
     }
@@ -32,7 +32,7 @@ import Testing
         #expect(shares.networks == 1_000)
     }
 
-    @Test("Refuses the second request of a network when there are more networks than the quota")
+    @Test("Refuses a network's second request if there are more networks than quota")
     func leastShare() {
         var shares = FairShare()
         for number in 0..<1_000 { shares.record(network(number), at: .zero, window: window) }
@@ -41,7 +41,7 @@ import Testing
         #expect(!admits(&shares, 1_001))
     }
 
-    @Test("Counts an admission for the window, and not a nanosecond longer")
+    @Test("Counts an admission for exactly the window")
     func exactWindow() {
         var shares = FairShare()
         #expect(admits(&shares, 0, at: .seconds(1), quota: 1))
@@ -64,13 +64,13 @@ import Testing
         #expect(!admits(&shares, 0, at: .seconds(60), quota: 1))
     }
 
-    @Test("Decides like a model with unbounded memory, and refuses no newcomer when full", arguments: 0..<8)
+    @Test("Decides like a model with unbounded memory, and refuses no new network when full", arguments: 0..<8)
     func property(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var exact = FairShare(capacity: 1 << 20)
         var small = FairShare(capacity: 64)
         var model = UnboundedShares()
-        /// When the table that is short of memory last admitted each network.
+        /// The last admission of each network by the table with limited memory.
         var admitted: [Int: Duration] = [:]
         var now = Duration.zero
         for round in 0..<Rounds.share(5, of: 8) {
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-/// The same decisions from a list of all admissions.
+/// Makes the same decisions from a list of all admissions.
 private struct UnboundedShares {
     private var admissions: [(network: Int, time: Duration)] = []
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RateLimitFieldsTests {
     private static let reset = RateLimitPolicy.requests(3, per: .seconds(3600), name: "reset-email")
 
-    @Test("Policies and what is left are said in the draft's own form, times rounded up")
+    @Test("Writes policies and remaining quotas in the draft's form, with times rounded up")
     func strict() {
         let odd = RateLimitPolicy.requests(1, per: .milliseconds(1), name: "a\"b\\é\n")
         let bytes = RateLimitPolicy.requests(65_535, per: .seconds(10), name: "peruser", unit: .contentBytes)
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test("Replaces each character that a structured field can't carry, and escapes quotes and backslashes")
+    @Test("Replaces characters that structured fields can't carry, and escapes quotes")
     func quoting() {
         var generator = SplitMix64(seed: 7)
         let samples: [Unicode.Scalar] = [
@@ -55,7 +55,7 @@ import Testing
         )
     }
 
-    @Test("A refusal tells when to come again, never before the reset of what is used up, and rounded up")
+    @Test("A refusal's delay is rounded up and never before the reset of the used-up quota")
     func refused() {
         let fields = RateLimitFields.fields(of: answer(wait: .milliseconds(59_001)))
         #expect(fields.map(\.name) == ["RateLimit-Policy", "RateLimit", "Retry-After"])
@@ -65,14 +65,14 @@ import Testing
         #expect(RateLimitFields.retryAfter(of: answer(wait: .nanoseconds(1))) == "1")
     }
 
-    @Test("What no wait helps has no Retry-After, and hidden policies are not told")
+    @Test("Sends no Retry-After if no delay helps, and omits hidden policies")
     func silent() {
         #expect(RateLimitFields.fields(of: answer(wait: nil, hidden: true)).isEmpty)
         #expect(RateLimitFields.fields(of: answer(wait: .seconds(9), hidden: true)).map(\.name) == ["Retry-After"])
         #expect(RateLimitFields.fields(of: RateLimitResult(limits: [])).isEmpty)
     }
 
-    @Test("What is said is read back the same")
+    @Test("Reads back the values that it wrote")
     func roundTrip() {
         var generator = SplitMix64(seed: 5)
         let names = ["a", "a,b", "a;r=1", #"q"u"o\te"#, "", " ", "x=y", "(", "=", ":"]

@@ -1,7 +1,7 @@
 import RateLimiting
 import Testing
 
-/// The fields of one answer, one per line, and the limits that they tell.
+/// The fields of one response, one per line, and the limits that they contain.
 struct ServerFields: Sendable, CustomTestStringConvertible {
     let server: String
     let lines: String
@@ -13,7 +13,7 @@ struct ServerFields: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(server): \(lines.split(separator: "\n").joined(separator: " | "))" }
 
-    /// The values of a field, without the blanks around them, as every HTTP library gives them.
+    /// Returns the values of a field without surrounding blanks, as every HTTP library does.
     func values(_ name: String) -> [String] {
         lines.split(separator: "\n").compactMap { line in
             let pair = line.split(separator: ":", maxSplits: 1)

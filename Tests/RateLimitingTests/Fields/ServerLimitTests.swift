@@ -186,7 +186,7 @@ import Testing
         ServerFields("a reset that is over", "X-RateLimit-Reset: 1600000000", ServerLimit(reset: .zero)),
     ]
 
-    /// What the grammar of structured fields makes possible (RFC 9651), and what is against it.
+    /// Unusual but valid structured fields (RFC 9651), and invalid ones.
     static let edges: [ServerFields] = [
         ServerFields(
             "separators in quotes, a bare name, blanks",
@@ -236,12 +236,12 @@ import Testing
         ServerFields("Shopify's garbage", "X-Shopify-Shop-Api-Call-Limit: 32/40/2"), ServerFields("nothing", ""),
     ]
 
-    @Test("Every draft and dialect is understood, and garbage counts as absent", arguments: drafts + vendors + edges)
+    @Test("Reads every draft and dialect, and treats garbage as absent", arguments: drafts + vendors + edges)
     func lenient(fields: ServerFields) {
         #expect(ServerLimit.decode(now: Self.now, field: fields.values) == fields.limits)
     }
 
-    @Test("Whatever bytes the fields hold, reading them ends, and tells no negative time")
+    @Test("Reading any bytes terminates and returns no negative time")
     func fuzz() {
         var generator = SplitMix64(seed: 8)
         let alphabet = Array("0123456789.,;=:\"\\() rtqwpk-+eEZTGMTs\u{301}\u{0}".unicodeScalars)

@@ -26,7 +26,7 @@ import Testing
         limiter.check(claims).limits.map(\.remaining)
     }
 
-    @Test("All or nothing: the answer names the limit with the longest wait, and a refusal counts nowhere")
+    @Test("Admits all or nothing, names the longest wait, and charges no refusal")
     func allOrNothing() {
         let limiter = limiter()
         #expect(limiter.admit(claims("ana", "::1")).limits.map(\.remaining) == [1, 2, 4])
@@ -43,7 +43,7 @@ import Testing
         #expect(limiter.admit([RateLimitClaim("account", key: "ida")]).isAdmitted, "it is asked only what is claimed")
     }
 
-    @Test("The answer tells of each limit what is left and when there is more, of the refused too")
+    @Test("Reports the remaining quota and reset of each limit, also on refusals")
     func states() {
         let limiter = limiter()
         #expect(limiter.check(claims("ana", "::1")).limits.map(\.reset) == [.zero, .zero, .zero])
@@ -58,7 +58,7 @@ import Testing
         #expect(RateLimitFields.limits(of: RateLimitResult(limits: [])) == nil)
     }
 
-    @Test("A cost that one limit can never admit is impossible, and counts nowhere")
+    @Test("A cost that one limit can never admit is impossible and charges no limit")
     func impossible() {
         let limiter = limiter()
         #expect(limiter.admit(claims("ana", "::1", cost: 3)).refusal == .init(policy: Self.account, retryAfter: nil))
@@ -66,7 +66,7 @@ import Testing
         #expect(limiter.admit(claims("ana", "::1", cost: 2)).limits.map(\.remaining) == [0, 1, 3])
     }
 
-    @Test("The wait is tight for all of them together, with any algorithm and cost")
+    @Test("The joint wait is exact for any algorithm and cost")
     func tight() {
         let limiter = JointRateLimiter(
             [
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "When there is more is tight too: a nanosecond before nothing more is left",
+        "The reset is exact: a nanosecond before it, the remaining quota is the same",
         arguments: [
             RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 4),
         ]
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("Another policy gives no fresh burst, and a rule can be switched off and on")
+    @Test("Another policy gives no fresh burst, and a rule can be disabled and enabled")
     func change() {
         let limiter = limiter()
         for _ in 0..<2 { _ = limiter.admit(claims("ana", "::1")) }
@@ -135,7 +135,7 @@ import Testing
         #expect(limiter.currentRules.map(\.policy.quota) == [1, 3, 5])
     }
 
-    @Test("A key or all of them can be reset")
+    @Test("Resets one key or all keys")
     func resets() {
         let limiter = limiter()
         for _ in 0..<2 { _ = limiter.admit(claims("ana", "::1")) }
@@ -146,7 +146,7 @@ import Testing
         #expect(limiter.count(of: "address") == 0)
     }
 
-    @Test("No rule, two of one name, two claims on one, or one on none, is a programmer's mistake")
+    @Test("No rules, duplicate names, duplicate claims or unknown names fail a precondition")
     func preconditions() async {
         await #expect(processExitsWith: .failure) { _ = JointRateLimiter([], clock: ManualClock()) }
         await #expect(processExitsWith: .failure) {

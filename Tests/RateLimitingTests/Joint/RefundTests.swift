@@ -24,7 +24,7 @@ import Testing
         RateLimitClaim(policy.name, key: key, cost: cost, isRefundable: true)
     }
 
-    @Test("A refund returns exactly what the admission took, once", arguments: policies)
+    @Test("A refund returns exactly the charge of the admission, once", arguments: policies)
     func once(policy: RateLimitPolicy) throws {
         let limiter = limiter()
         _ = limiter.admit([claim(policy)])
@@ -38,7 +38,7 @@ import Testing
         #expect(charge.policies.isEmpty)
     }
 
-    @Test("A refund names its policies; the others stay charged, and can be refunded later")
+    @Test("A refund names its policies; others stay charged and can be refunded later")
     func chosen() throws {
         let limiter = limiter()
         let charge = try #require(limiter.admit(Self.policies.map { claim($0) }).charge)
@@ -95,7 +95,7 @@ import Testing
         first.limiter.refund(eva)
         first.saveAll()
         let second = machine.start(Self.policies)
-        // Saved debts are rounded up to a nanosecond.
+        // Saved usage is rounded up to a nanosecond.
         first.pass(.nanoseconds(1))
         second.pass(.nanoseconds(1))
         let before = first.limiter.check([claim(policy, "eva")])
@@ -103,14 +103,14 @@ import Testing
         #expect(second.limiter.count(of: policy.name) == 1)
     }
 
-    @Test("With random admissions, pauses and refunds each key stands as if what was refunded had not been", arguments: policies)
+    @Test("After random refunds each key equals one without the refunded admissions", arguments: policies)
     func property(policy: RateLimitPolicy) {
         var generator = SplitMix64(seed: UInt64(policy.quota))
         let limiter = limiter()
         var oracle: [String: RefundOracle] = [:]
         var pending: [(key: String, id: Int, charge: RateLimitCharge)] = []
         let window = policy.window.wait.nanoseconds
-        // The oracle replays the whole past for each decision.
+        // The oracle replays all admissions for each decision.
         for step in 0..<min(10_000, Rounds.share(3, of: 3)) {
             clock.advance(by: .nanoseconds(Int64(generator.next() % UInt64(window / 20))))
             let now = clock.now.offset.wait.nanoseconds
@@ -124,7 +124,7 @@ import Testing
             let cost = Int(generator.next() % 2) + 1
             let expected = oracle[key, default: RefundOracle(policy: policy)].admits(cost, at: now)
             let response = limiter.admit([claim(policy, key, cost: cost)])
-            // The sliding window is exact; a GCRA never admits more than it would have, see the next test.
+            // The sliding window is exact. A GCRA never admits more than the oracle; see the next test.
             guard response.isAdmitted == expected || policy != Self.ring && expected else {
                 Issue.record("decision \(step) is \(response.isAdmitted), should be \(expected)")
                 return
@@ -137,7 +137,7 @@ import Testing
         #expect(oracle.values.contains { $0.refunds > 20 })
     }
 
-    @Test("Under a GCRA a refund falls short by no more than the time since the admission", arguments: [strict, even])
+    @Test("Under GCRA a refund is short by at most the time since the admission", arguments: [strict, even])
     func short(policy: RateLimitPolicy) throws {
         for pause in 1...8 {
             let limiter = limiter()
@@ -159,7 +159,7 @@ import Testing
     }
 }
 
-/// Knows what a key may be admitted by replaying every admission that was not refunded. It shares no code with the limiter.
+/// Computes what a key may be admitted by replaying every admission without a refund. It shares no code with the limiter.
 private struct RefundOracle {
     let policy: RateLimitPolicy
     private var charges: [(instant: Int64, cost: Int, counts: Bool)] = []
@@ -169,7 +169,7 @@ private struct RefundOracle {
 
     private var window: Int64 { policy.window.wait.nanoseconds }
 
-    /// The nanoseconds in which a unit returns, as a fraction.
+    /// The nanoseconds after which a unit returns, as a fraction.
     private var emission: (numerator: Int64, denominator: Int64) {
         switch policy.algorithm {
         case .slidingWindow: (0, 1)
@@ -177,7 +177,7 @@ private struct RefundOracle {
         }
     }
 
-    /// What a GCRA owes, in nanoseconds times the denominator.
+    /// Returns the usage of a GCRA, in nanoseconds times the denominator.
     private func usage(at now: Int64) -> Int64 {
         var (usage, last) = (Int64(0), Int64(0))
         for charge in charges where charge.counts {
@@ -187,7 +187,7 @@ private struct RefundOracle {
         return max(0, usage - (now - last) * emission.denominator)
     }
 
-    /// What a GCRA owes, in nanoseconds.
+    /// Returns the usage of a GCRA, in nanoseconds.
     func owed(at now: Int64) -> Int64 { (usage(at: now) + emission.denominator - 1) / emission.denominator }
 
     func admits(_ cost: Int, at now: Int64) -> Bool {

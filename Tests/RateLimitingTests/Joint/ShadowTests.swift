@@ -8,7 +8,7 @@ import Testing
     private let clock = ManualClock()
     private let claims = [RateLimitClaim("minute"), RateLimitClaim("hour")]
 
-    @Test("A limit in shadow refuses nobody and says what it would have said")
+    @Test("A limit in shadow mode refuses no request and reports its decision")
     func says() {
         let limiter = JointRateLimiter([RateLimitRule(Self.minute), RateLimitRule(Self.hour, mode: .shadow)], clock: clock)
         for _ in 0..<2 { #expect(limiter.admit(claims).shadowRefusal == nil) }
@@ -20,14 +20,14 @@ import Testing
         #expect(response.limits.map(\.remaining) == [0, 0], "the enforced one counted it, the one in shadow did not")
     }
 
-    @Test("What an enforced limit refuses doesn't count in shadow")
+    @Test("Shadow limits do not count requests that an enforced limit refuses")
     func refused() {
         let limiter = JointRateLimiter([RateLimitRule(Self.minute), RateLimitRule(Self.hour, mode: .shadow)], clock: clock)
         for _ in 0..<100 { _ = limiter.admit(claims) }
         #expect(limiter.check(claims).limits.map(\.remaining) == [0, 1])
     }
 
-    @Test("All in shadow say, request by request, what all enforced would have said")
+    @Test("All limits in shadow mode report the same decisions as all enforced")
     func same() {
         let rules = [Self.minute, Self.hour, .requests(100, per: .seconds(200), name: "paced")]
         let claims = claims + [RateLimitClaim("paced", cost: 3)]

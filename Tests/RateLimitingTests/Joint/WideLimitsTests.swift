@@ -16,12 +16,12 @@ import Testing
         return JointRateLimiter([rule], capacity: capacity, memory: memory, clock: clock)
     }
 
-    /// A client by its number in its /56, the number of that in its /48, and the /48.
+    /// Returns the claim of a client by its number in its /56, the number of the /56 in its /48, and the number of the /48.
     private func claim(_ client: Int, _ near: UInt64 = 0, _ far: UInt64 = 0) -> RateLimitClaim {
         RateLimitClaim("ip", key: [UInt64(client), near, far], networks: ClientNetworks(near: far << 8 | near, far: far))
     }
 
-    @Test("All clients of a /56 get 4 times, of a /48 16 times the quota", arguments: [3, 20, 60])
+    @Test("All clients of a /56 get 4 times the quota, those of a /48 16 times", arguments: [3, 20, 60])
     func factors(quota: Int) {
         let limiter = limiter(quota)
         let isPaced = quota * 4 > 64
@@ -34,7 +34,7 @@ import Testing
         #expect(limiter.admit([claim(0, 0, 1)]).isAdmitted, "another /48 is not affected")
     }
 
-    @Test("A paced network never gets more than its factor in any window", arguments: [20, 60])
+    @Test("A paced network never exceeds its factor in any window", arguments: [20, 60])
     func windows(quota: Int) {
         let limiter = limiter(quota)
         var near = WindowOracle(quota: quota * 4, window: 60_000_000_000)
@@ -46,7 +46,7 @@ import Testing
         #expect(near.most > quota * 2)
     }
 
-    @Test("A network never refuses a lone client what its own quota admits", arguments: [1, 3, 10, 20, 60, 600])
+    @Test("A network limit never refuses a single client within its own quota", arguments: [1, 3, 10, 20, 60, 600])
     func lone(quota: Int) {
         let limiter = limiter(quota)
         let alone = JointRateLimiter([RateLimitRule(.requests(quota, per: .seconds(60), name: "ip"))], clock: clock)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A refusal by a network shows the client's own policy, and its wait is exact")
+    @Test("A refusal by a network shows the client's own policy with the exact wait")
     func refusal() {
         let limiter = limiter(1)
         for client in 0..<4 { #expect(limiter.admit([claim(client)]).isAdmitted) }
@@ -71,7 +71,7 @@ import Testing
         #expect(limiter.admit([claim(4)]).isAdmitted)
     }
 
-    @Test("Other factors count at once, without a fresh burst")
+    @Test("Other factors take effect at once, without a fresh burst")
     func changed() {
         let limiter = limiter(1)
         for client in 0..<3 { _ = limiter.admit([claim(client)]) }
@@ -83,7 +83,7 @@ import Testing
         #expect(!limiter.admit([claim(5)]).isAdmitted)
     }
 
-    @Test("If all keys are above half of their quota, newcomers count for their network alone")
+    @Test("If all keys are over half of their quota, new keys count only by network")
     func fallback() {
         let limiter = limiter(3, .asFallback, capacity: 16)
         for client in 0..<16 { _ = limiter.admit([RateLimitClaim("ip", key: client, cost: 2)]) }
@@ -97,7 +97,7 @@ import Testing
         for client in 0..<16 { #expect(limiter.check([RateLimitClaim("ip", key: client)]).limits[0].remaining == 1) }
     }
 
-    @Test("Each rule of a request counts its networks in its own way, with and without fallbacks in use", arguments: [1, 100])
+    @Test("Each rule of a request counts its networks separately, with and without fallback", arguments: [1, 100])
     func several(capacity: Int) {
         let rules: [RateLimitRule] = [
             RateLimitRule(.requests(3, per: .seconds(60), name: "account"), wide: WideLimits(near: 4, far: 16, use: .asFallback)),
@@ -119,7 +119,7 @@ import Testing
         #expect(limiter.admit(claims).isAdmitted == (capacity == 1), "a network may take 48")
     }
 
-    @Test("Without a fallback in use the networks of such a limit are not counted")
+    @Test("Does not count the networks of a limit whose fallback is not in use")
     func unused() {
         let limiter = limiter(3, .asFallback)
         for client in 0..<1_000 { #expect(limiter.admit([claim(client)]).isAdmitted) }
@@ -149,7 +149,7 @@ import Testing
         #expect(limiter.usage?.tables.map(\.keys) == [1, 0, 0])
     }
 
-    @Test("A refund returns the units of the networks too")
+    @Test("A refund also returns the units of the networks")
     func refundOfNetworks() throws {
         let limiter = limiter(20)
         var claim = claim(1)
@@ -160,7 +160,7 @@ import Testing
         #expect(limiter.usage?.tables.map(\.keys) == [0, 0, 0])
     }
 
-    @Test("The memory stays within its bound, whatever comes, and a table that is filled leaves room for others")
+    @Test("The memory stays within its bound, and a full table leaves room for others")
     func memory() throws {
         let rules = ["a", "b", "c"].map { RateLimitRule(.requests(60, per: .seconds(60), name: $0)) }
         let limiter = JointRateLimiter(rules, memory: 1 << 20, clock: clock)

@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(
-        "A hundred junk keys for each that has room: the memory stays flat, and no victim's debt is forgotten",
+        "A hundred junk keys per entry leave memory flat and lose no victim's usage",
         arguments: policies
     )
     func flood(policy: RateLimitPolicy) {
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test("Junk that expires makes room for junk, for hours, and a victim gets his quota in each window and no more")
+    @Test("For hours, junk replaces only expired junk, and a victim gets exactly its quota")
     func hours() {
         let policy = RateLimitPolicy.requests(3, per: .seconds(60))
         let limiter = KeyedRateLimiter<Int, ManualClock>(policy: policy, capacity: 1_000, clock: clock)
@@ -55,7 +55,7 @@ import Testing
         #expect(limiter.count <= 1_000)
     }
 
-    @Test("An insert forgets two keys at most, however many have expired")
+    @Test("An insert removes at most two keys, however many have expired")
     func boundedWork() {
         let limiter = KeyedRateLimiter<Int, ManualClock>(policy: .requests(1, per: .seconds(1)), capacity: 4_000, clock: clock)
         for key in 0..<4_000 { _ = limiter.admit(key) }
@@ -69,7 +69,7 @@ import Testing
         #expect((1...4_000).contains(count))
     }
 
-    @Test("64 tasks ask for keys on all locks and no key gets more than its quota", arguments: [10, 1_000])
+    @Test("64 tasks on all locks exceed no key's quota", arguments: [10, 1_000])
     func concurrent(quota: Int) async {
         let policy = RateLimitPolicy.requests(quota, per: .seconds(60))
         let limiter = KeyedRateLimiter<Int, ManualClock>(policy: policy, clock: clock)

@@ -10,7 +10,7 @@ import Testing
         KeyedRateLimiter(policy: policy, capacity: capacity, clock: clock)
     }
 
-    @Test("The fourth reset within an hour is told to wait for the rest of the hour", arguments: [0, 1, 60, 3_599])
+    @Test("Refuses the fourth reset within an hour with the rest of the hour as delay", arguments: [0, 1, 60, 3_599])
     func fourth(secondsLater: Int) {
         let limiter = limiter()
         for _ in 0..<3 { #expect(limiter.admit("ana").isAdmitted) }
@@ -18,7 +18,7 @@ import Testing
         #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(3600 - secondsLater)))
     }
 
-    @Test("It is admitted again at exactly that instant, and not a nanosecond before")
+    @Test("Admits it again at exactly that instant, not a nanosecond before")
     func readmitted() {
         let limiter = limiter()
         for _ in 0..<3 { _ = limiter.admit("ana") }
@@ -28,7 +28,7 @@ import Testing
         #expect(limiter.admit("ana") == .admitted(remaining: 2))
     }
 
-    @Test("Each key has a quota of its own")
+    @Test("Each key has a separate quota")
     func independent() {
         let limiter = limiter()
         for _ in 0..<3 { _ = limiter.admit("ana") }
@@ -37,7 +37,7 @@ import Testing
         #expect(limiter.count == 2)
     }
 
-    @Test("Junk keys neither fill the memory nor wash a known key's debt away")
+    @Test("Junk keys neither fill the memory nor erase a known key's usage")
     func junk() {
         let limiter = limiter()
         for _ in 0..<3 { _ = limiter.admit("ana") }
@@ -51,7 +51,7 @@ import Testing
         #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(3590)))
     }
 
-    @Test("Past the capacity a newcomer evicts the key that has used least, never one above half of its quota")
+    @Test("When full, evicts the least used key, never one above half of its quota")
     func eviction() {
         let limiter = limiter(capacity: 4)
         for key in ["ana", "eva", "ida"] { for _ in 0..<2 { _ = limiter.admit(key) } }
@@ -61,7 +61,7 @@ import Testing
         for key in ["ana", "eva", "ida"] { #expect(limiter.remaining(of: key) == 1) }
     }
 
-    @Test("If all keys are above half of their quota, newcomers share 16 windows by their hashes")
+    @Test("If all keys are above half of their quota, new keys share 16 windows by hash")
     func buckets() {
         let limiter = limiter(capacity: 2)
         for key in ["ana", "eva"] { for _ in 0..<3 { _ = limiter.admit(key) } }
@@ -71,7 +71,7 @@ import Testing
         #expect(limiter.remaining(of: "ana") == 0)
     }
 
-    @Test("A key that was counted in a shared window keeps that usage when it gets a window of its own")
+    @Test("A key that moves from a shared window to its own keeps its usage")
     func bucketDebt() {
         let limiter = limiter(capacity: 1)
         for _ in 0..<3 { _ = limiter.admit("junk") }
@@ -83,7 +83,7 @@ import Testing
         #expect(limiter.admit("ana") == .admitted(remaining: 2))
     }
 
-    @Test("Keys are forgotten once they are as good as new, a few per newcomer")
+    @Test("Removes keys without usage, a few per new key")
     func expiry() {
         let limiter = limiter(capacity: 1_000)
         for number in 0..<500 { _ = limiter.admit("old \(number)") }
@@ -94,7 +94,7 @@ import Testing
         for number in 0..<500 { #expect(limiter.admit("new \(number)") == .admitted(remaining: 1)) }
     }
 
-    @Test("A key that is used again and again is never forgotten while it owes")
+    @Test("Never removes a key in use while it has usage")
     func kept() {
         let limiter = limiter(.requests(3, per: .seconds(100)), capacity: 50)
         var admitted = 0
@@ -106,7 +106,7 @@ import Testing
         #expect(admitted == 30)
     }
 
-    @Test("However many ask at once, no key gets more than its quota")
+    @Test("Concurrent requests exceed no key's quota")
     func concurrent() async {
         let limiter = limiter(.requests(10, per: .seconds(60)))
         let admitted = await withTaskGroup(of: [Int].self) { group in
@@ -120,7 +120,7 @@ import Testing
         #expect(admitted == [0: 10, 1: 10, 2: 10, 3: 10])
     }
 
-    @Test("A capacity that is not positive is a programmer's mistake")
+    @Test("A capacity that is not positive fails a precondition")
     func precondition() async {
         await #expect(processExitsWith: .failure) {
             _ = KeyedRateLimiter<String, ManualClock>(policy: .requests(1, per: .seconds(1)), capacity: 0, clock: ManualClock())

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PolicyChangeTests {
     private static let algorithms: [RateLimitAlgorithm] = [.slidingWindow, .strictGCRA(burst: 5)]
 
-    @Test("Another policy gives no fresh burst, whatever counts before and after", arguments: algorithms, algorithms)
+    @Test("Another policy gives no fresh burst, whatever the algorithms before and after", arguments: algorithms, algorithms)
     func noFreshBurst(before: RateLimitAlgorithm, after: RateLimitAlgorithm) {
         let clock = ManualClock()
         let first = RateLimitPolicy.requests(5, per: .seconds(60), algorithm: before)
@@ -17,7 +17,7 @@ import Testing
         #expect(limiter.policy.window == .seconds(120))
     }
 
-    @Test("A higher quota adds its difference and nothing more")
+    @Test("A higher quota adds exactly its difference")
     func raised() {
         let limiter = KeyedRateLimiter<String, ManualClock>(policy: .requests(3, per: .seconds(60)), clock: ManualClock())
         for _ in 0..<3 { _ = limiter.admit("ana") }
@@ -27,7 +27,7 @@ import Testing
         #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(60)))
     }
 
-    @Test("While 16 tasks ask, another quota comes and goes, and changes are taken: nobody gets more than the largest")
+    @Test("While the quota changes under 16 tasks, no key exceeds the largest quota")
     func changedMeanwhile() async {
         let rules = [10, 20].map { RateLimitRule(.requests($0, per: .seconds(60), algorithm: .slidingWindow)) }
         let limiter = JointRateLimiter([rules[0]], recordsChanges: true, clock: ManualClock())
@@ -56,7 +56,7 @@ import Testing
         #expect(admitted.count == 6)
     }
 
-    @Test("Two limiters count one key apart")
+    @Test("Two limiters count one key separately")
     func apart() {
         let clock = ManualClock()
         let minute = KeyedRateLimiter<String, ManualClock>(policy: .requests(1, per: .seconds(60)), clock: clock)
@@ -64,7 +64,7 @@ import Testing
         #expect(minute.admit("ana").isAdmitted && hour.admit("ana").isAdmitted)
     }
 
-    @Test("A key's cost counts, and what can never be admitted is impossible")
+    @Test("A key's cost counts, and a cost over the quota is impossible")
     func cost() {
         let limiter = KeyedRateLimiter<String, ManualClock>(
             policy: .requests(3, per: .seconds(60), cost: 2),

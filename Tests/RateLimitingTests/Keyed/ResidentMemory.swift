@@ -4,9 +4,9 @@
     import Glibc
 #endif
 
-/// How much memory the process holds.
+/// The resident memory of the process.
 enum ResidentMemory {
-    /// The most that it held so far, in kilobytes.
+    /// The peak so far, in kilobytes.
     static var peak: Int {
         var usage = rusage()
         #if canImport(Darwin)

@@ -7,7 +7,7 @@ import Testing
     private static let ring = RateLimitPolicy.requests(3, per: .nanoseconds(1_000))
     private static let strict = RateLimitPolicy.requests(30, per: .nanoseconds(1_000), algorithm: .strictGCRA(burst: 4))
 
-    /// Digests that crowd in one corner, at the ends, or nowhere.
+    /// Returns a digest that is clustered in one corner, at the ends, or not at all.
     private static func digest(_ key: UInt64, crowd: Int, using secret: KeySecret) -> UInt64 {
         switch crowd {
         case 0: secret.digest(of: key).word
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Sorted, with no gap between a key and its place.
+    /// Returns whether the table is sorted, with no gap between a key and its place.
     private func isSound<Window: ~Copyable>(_ table: borrowing WindowTable<Window>) -> Bool {
         var (last, count) = (UInt64(0), 0)
         for index in 0..<table.slotCount where table.slots[index].word != 0 {
@@ -29,7 +29,7 @@ import Testing
         return count == table.count && table.slots[table.slotCount - 1].word == 0
     }
 
-    @Test("However keys crowd, come, go and are reset, each is told what it would be told alone", arguments: 0..<4)
+    @Test("Insertions, removals and resets give each key the same results as alone", arguments: 0..<4)
     func model(crowd: Int) {
         check(Ring.self, Self.ring, crowd: crowd)
         check(StrictGCRA.self, Self.strict, crowd: crowd)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Taking changes in any pieces tells every key's latest state once, and nothing that has not changed")
+    @Test("Taking changes in pieces returns each key's latest state once")
     func changes() {
         var generator = SplitMix64(seed: 77)
         var table = WindowTable<StrictGCRA>(
@@ -108,7 +108,7 @@ import Testing
         #expect(saved.count > 1_000)
     }
 
-    @Test("An insert moves no more than a part of the keys, however many a limiter has room for")
+    @Test("An insert moves only a part of the keys, whatever the capacity")
     func boundedGrowth() {
         for capacity in [1, 4_095, 4_096, 100_000, 10_000_000] {
             let shards = KeyShards(rule: RateLimitRule(Self.strict), capacity: capacity)

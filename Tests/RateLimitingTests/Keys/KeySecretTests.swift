@@ -10,14 +10,14 @@ import Testing
         ([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908], 0x3f2a_cc7f_57c2_9bdb),
     ]
 
-    @Test("It is SipHash-2-4, by the reference's vectors", arguments: vectors)
+    @Test("Computes SipHash-2-4 by the reference's vectors", arguments: vectors)
     func reference(words: [UInt64], expected: UInt64) throws {
         var hasher = KeyHasher(try #require(KeySecret(bytes: 0..<16)))
         for word in words { hasher.combine(word) }
         #expect(hasher.finalize() == expected)
     }
 
-    @Test("A secret that was kept gives the same digests in another process, another one gives others")
+    @Test("A stored secret gives the same digests in another process, a new one others")
     func kept() throws {
         let secret = KeySecret()
         let again = try #require(KeySecret(bytes: secret.bytes))
@@ -26,7 +26,7 @@ import Testing
         #expect(KeySecret(bytes: [1, 2, 3]) == nil)
     }
 
-    @Test("Keys of several parts are told apart by where a part ends")
+    @Test("Keys of several parts differ by the boundaries of their parts")
     func parts() {
         let secret = KeySecret()
         let keys = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["", "abc"], ["abc\0"], []]
@@ -34,13 +34,13 @@ import Testing
         #expect(secret.digest(of: UInt128(1) << 64) != secret.digest(of: UInt128(1)))
     }
 
-    @Test("A secret tells nothing of itself")
+    @Test("Descriptions of a secret show nothing of it")
     func silent() {
         let secret = KeySecret(bytes: 0..<16)
         #expect("\(secret as Any) \(String(reflecting: secret))".filter(\.isNumber).isEmpty)
     }
 
-    @Test("No key has one of the digests that are kept for what isn't a key")
+    @Test("No key has a reserved digest")
     func reserved() {
         for hash in [0, 1, 1_048_575, 1_048_576, .max] as [UInt64] { #expect(KeyDigest(hash: hash).isKey) }
     }

@@ -2,14 +2,14 @@ import RateLimiting
 import Testing
 
 @Suite struct RateLimitPolicyTests {
-    @Test("A policy is said in words")
+    @Test("Describes a policy in words")
     func words() {
         let policy = RateLimitPolicy.requests(3, per: .seconds(3600), name: "reset-email")
         #expect(policy == RateLimitPolicy(name: "reset-email", quota: 3, window: .seconds(3600)))
         #expect(RateLimitPolicy.requests(1, per: .seconds(1)).name == "default")
     }
 
-    @Test("A quota or a window that is not positive, or a window past ten years, is a programmer's mistake")
+    @Test("A non-positive quota or window, or one over ten years, fails a precondition")
     func preconditions() async {
         await #expect(processExitsWith: .failure) { _ = RateLimitPolicy.requests(0, per: .seconds(1)) }
         await #expect(processExitsWith: .failure) { _ = RateLimitPolicy.requests(-1, per: .seconds(1)) }
@@ -18,7 +18,7 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = RateLimitPolicy.requests(1, per: .seconds(315_360_001)) }
     }
 
-    @Test("The longest window works to the nanosecond")
+    @Test("The longest window is exact to the nanosecond")
     func longest() {
         let policy = RateLimitPolicy.requests(1, per: .seconds(315_360_000))
         var window = SlidingWindow()
@@ -27,7 +27,7 @@ import Testing
         #expect(window.admit(at: 315_360_000_000_000_000, policy: policy).isAdmitted)
     }
 
-    @Test("Up to 64 the exact ring counts, past it the strict GCRA with a tenth as burst, unless the policy says otherwise")
+    @Test("Uses the exact ring up to 64, else the strict GCRA with a tenth as burst")
     func choice() {
         #expect(RateLimitPolicy.requests(64, per: .seconds(1)).algorithm == .slidingWindow)
         #expect(RateLimitPolicy.requests(64, per: .seconds(1)).burst == 64)
@@ -37,7 +37,7 @@ import Testing
         #expect(RateLimitPolicy.requests(5, per: .seconds(1), algorithm: .strictGCRA(burst: 2)).burst == 2)
     }
 
-    @Test("A cost or burst that can't be had is a programmer's mistake")
+    @Test("An impossible cost or burst fails a precondition")
     func bursts() async {
         await #expect(processExitsWith: .failure) { _ = RateLimitPolicy.requests(3, per: .seconds(1), cost: 0) }
         await #expect(processExitsWith: .failure) { _ = RateLimitPolicy.requests(3, per: .seconds(1), cost: 4) }

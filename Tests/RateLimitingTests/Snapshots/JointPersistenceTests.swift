@@ -12,7 +12,7 @@ import Testing
 
     private let machine = Machine()
 
-    /// Spends what is left to some keys, at several instants.
+    /// Uses up the remaining quota of some keys, at several instants.
     private func spend(_ run: Machine.Run, keys: Range<Int>, pause: Duration = .seconds(1)) {
         for key in keys {
             for policy in Self.policies { _ = run.limiter.admit([RateLimitClaim(policy.name, key: key)]) }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A restart forgives nothing and adds nothing: every key waits as long as if there had been none")
+    @Test("After a restart every key waits as long as without one")
     func restart() {
         let first = machine.start(Self.policies)
         spend(first, keys: 0..<40)
@@ -37,7 +37,7 @@ import Testing
         #expect(delays(second, keys: 0..<40) == delays(first, keys: 0..<40))
     }
 
-    @Test("Only what has changed is taken, in pieces as small as asked for, and what could not be saved is taken again")
+    @Test("Takes only changes, in the requested pieces, and again after a failed save")
     func incremental() {
         let run = machine.start(Self.policies)
         spend(run, keys: 0..<50, pause: .zero)
@@ -58,7 +58,7 @@ import Testing
         #expect(run.limiter.takeChanges { machine.time } == changed)
     }
 
-    @Test("A kill costs the second that was not saved: nobody, known or not, gets a request more than without it")
+    @Test("After a kill the unsaved second counts, and no key gets an extra request")
     func kill() {
         let first = machine.start(Self.policies)
         spend(first, keys: 0..<5)
@@ -77,7 +77,7 @@ import Testing
         for key in 5..<20 { #expect(second.limiter.check([RateLimitClaim("ring", key: key, cost: 3)]).isAdmitted) }
     }
 
-    @Test("What a kill cost is saved too, for keys that are not known as well")
+    @Test("The charge of a kill is saved, too, also for unknown keys")
     func killThenRestart() {
         let first = machine.start(Self.policies)
         first.limiter.chargeLost(.seconds(1), after: machine.time, at: machine.time, under: ["ring"])
@@ -87,7 +87,7 @@ import Testing
         #expect(second.limiter.admit([RateLimitClaim("paced", key: 77)]).isAdmitted, "whose admissions were saved loses nothing")
     }
 
-    @Test("Within a boot no step of the wall clock gains a request", arguments: [-1_000_000, -1, 0, 1, 1_000_000])
+    @Test("Within a boot no step of the wall clock admits an extra request", arguments: [-1_000_000, -1, 0, 1, 1_000_000])
     func wallStep(seconds: Int) {
         let first = machine.start(Self.policies)
         spend(first, keys: 0..<20)
@@ -98,7 +98,7 @@ import Testing
         #expect(delays(machine.start(Self.policies), keys: 0..<20) == delays(first, keys: 0..<20))
     }
 
-    @Test("Across boots a backward step of the wall clock gains no request, and a true clock costs none")
+    @Test("After another boot a backward wall clock admits nothing, and a true one is exact")
     func boots() {
         let first = machine.start(Self.policies)
         spend(first, keys: 0..<20)
@@ -112,7 +112,7 @@ import Testing
         #expect(delays(machine.start(Self.policies), keys: 0..<20) == delays(first, keys: 0..<20))
     }
 
-    @Test("Rows of windows that newcomers shared in earlier versions are ignored")
+    @Test("Ignores rows of shared windows of earlier versions")
     func oldRows() {
         let first = machine.start([Self.policies[0]])
         while first.limiter.admit([RateLimitClaim("ring", key: 1)]).isAdmitted {}
@@ -127,7 +127,7 @@ import Testing
         for key in 0..<100 { #expect(second.limiter.admit([RateLimitClaim("ring", key: key)]).isAdmitted) }
     }
 
-    @Test("Keys above half of their quota survive a restart with less memory; the others make room")
+    @Test("Restarting with less memory keeps the keys above half of their quota")
     func smaller() {
         let first = machine.start([Self.policies[0]])
         for key in 0..<40 {
@@ -141,7 +141,7 @@ import Testing
         #expect(second.limiter.count(of: "ring") >= 20)
     }
 
-    @Test("A reset is saved as well, and a row may go when the key owes nothing")
+    @Test("Saves a reset, and drops the row of a key without usage")
     func resetRow() throws {
         let run = machine.start(Self.policies)
         _ = run.limiter.admit([RateLimitClaim("ring", key: 1)])
@@ -155,9 +155,7 @@ import Testing
         #expect(empty.key == row.key && empty.isExpired(at: machine.time))
     }
 
-    @Test(
-        "What a request's own transaction saves is what the limiter would save, and is not saved again unless it changes or comes back"
-    )
+    @Test("A request's transaction saves its rows like the limiter, which skips them then")
     func claims() {
         let run = machine.start(Self.policies)
         let claims = Self.policies.map { RateLimitClaim($0.name, key: "ana") }
@@ -178,7 +176,7 @@ import Testing
         #expect(run.limiter.takeChanges { machine.time }.map(\.state.policy) == claims.prefix(1).map(\.policy))
     }
 
-    @Test("Rows of other policies and broken bytes are ignored")
+    @Test("Ignores rows of other policies and damaged bytes")
     func garbage() throws {
         let run = machine.start(Self.policies)
         _ = run.limiter.admit([RateLimitClaim("ring", key: 1)])
@@ -201,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("The system's time goes on, in one boot")
+    @Test("The system's time advances within one boot")
     func system() {
         let (first, second) = (SnapshotTime.now(), SnapshotTime.now())
         #expect(first.bootID == second.bootID && !first.bootID.isEmpty)

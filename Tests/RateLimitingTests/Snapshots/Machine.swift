@@ -2,7 +2,7 @@ import HoldfastTesting
 import RateLimiting
 import Synchronization
 
-/// A machine with clocks of its own and a store that outlives the processes on it.
+/// A machine with its own clocks and a store that survives the processes on it.
 final class Machine: Sendable {
     private struct State {
         var time = SnapshotTime(wallNanoseconds: 1_000_000_000_000_000, bootNanoseconds: 5_000_000_000_000, bootID: "0")
@@ -12,7 +12,7 @@ final class Machine: Sendable {
     private let state = Mutex(State())
     private let secret = KeySecret()
 
-    /// A process on the machine. Its clock is moved apart from the machine's, so that two can be compared.
+    /// A process on the machine. Its clock is offset from the machine's, so that two processes can be compared.
     struct Run {
         let machine: Machine
         let limiter: JointRateLimiter<ManualClock>
@@ -33,7 +33,7 @@ final class Machine: Sendable {
 
     var time: SnapshotTime { state.withLock(\.time) }
 
-    /// Starts a process, which restores what was saved.
+    /// Starts a process, which restores the saved state.
     func start(_ policies: [RateLimitPolicy], capacity: Int = 1_000) -> Run {
         let clock = ManualClock()
         let limiter = JointRateLimiter(

@@ -35,7 +35,7 @@ import Testing
         return try JSONDecoder().decode(RateLimitSnapshot.self, from: data)
     }
 
-    @Test("A restart forgives nothing: the time in between counts, and units leave when they would have")
+    @Test("After a restart the time in between counts, and units expire on time")
     func restart() throws {
         let limiter = limiter()
         #expect(try limiter.restore(snapshot(), for: "ana", at: later(seconds: 20)))
@@ -45,14 +45,14 @@ import Testing
         #expect(afterwards.remaining(of: "ana") == 2, "what is older than the window is dropped")
     }
 
-    @Test("Within one boot no step of the wall clock gains a request", arguments: [-1_000_000, 0, 1_000_000] as [Int64])
+    @Test("Within one boot no step of the wall clock admits an extra request", arguments: [-1_000_000, 0, 1_000_000] as [Int64])
     func wallStep(to wall: Int64) throws {
         let limiter = limiter()
         try limiter.restore(snapshot(), for: "ana", at: later(seconds: 20, wall: wall))
         #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(40)))
     }
 
-    @Test("Across boots the wall clock tells the time; one that went backwards keeps the full charge")
+    @Test("Across boots the wall clock counts; one that went backward keeps the full charge")
     func otherBoot() throws {
         let forwards = limiter()
         try forwards.restore(snapshot(), for: "ana", at: later(seconds: -400, wall: 20, boot: "b"))
@@ -62,7 +62,7 @@ import Testing
         #expect(backwards.admit("ana") == .refused(retryAfter: .seconds(60)))
     }
 
-    @Test("After a kill the whole quota counts as spent in the second that was not saved")
+    @Test("After a kill the whole quota counts as used in the unsaved second")
     func kill() throws {
         let clock = ManualClock()
         let limiter = limiter(clock: clock)
@@ -75,7 +75,7 @@ import Testing
         #expect(limiter.remaining(of: "ana") == 3)
     }
 
-    @Test("Ages from outside are clamped, other policies ignored, and what is owed already stays")
+    @Test("Clamps ages from outside, ignores other policies and keeps current usage")
     func hostile() throws {
         let limiter = limiter()
         var snapshot = try snapshot()
@@ -89,7 +89,7 @@ import Testing
         #expect(!limiter.restore(snapshot, for: "ana", at: later(seconds: 0)))
     }
 
-    @Test("A GCRA owes what it owed")
+    @Test("A restored GCRA has the same usage")
     func paced() throws {
         let policy = RateLimitPolicy.requests(7, per: .nanoseconds(1_000), algorithm: .strictGCRA(burst: 3))
         let limiter = limiter(policy)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A saved debt and the admissions since are what the process before owed, to the nanosecond",
+        "Saved usage plus later admissions equals the earlier process's usage exactly",
         arguments: [RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 4)]
     )
     func exact(algorithm: RateLimitAlgorithm) throws {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Admissions that owe nothing any more count for nothing, and those of an unknown policy are ignored")
+    @Test("Ignores expired admissions and those of an unknown policy")
     func expired() {
         let clock = ManualClock()
         let policy = RateLimitPolicy.requests(3, per: .seconds(10))
@@ -73,7 +73,7 @@ import Testing
         #expect(limiter.count(of: "default") == 0)
     }
 
-    @Test("More units than the policy admits are as many as it admits")
+    @Test("Caps more units than the policy admits to the quota")
     func tooMany() {
         let limiter = limiter(.requests(3, per: .seconds(10)), ManualClock())
         let admissions = (0..<5).map { _ in JointRateLimiter<ManualClock>.Recounted(units: 2, at: time(milliseconds: 5_000)) }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "An admission at the first possible instant counts, though the debt before it was stamped a moment late",
+        "Counts an admission at the first instant after usage that was stamped late",
         arguments: [RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 1)]
     )
     func lateStamp(algorithm: RateLimitAlgorithm) {

@@ -7,7 +7,8 @@ import Testing
         (1, 1, 1), (7, 2, 1_000), (7, 7, 1_000), (100, 10, 60_000_000_000), (64, 1, 777), (1_000, 100, 999),
     ]
 
-    /// Greedy with random costs and pauses: every refusal is checked a nanosecond before its wait and at it.
+    /// Sends greedy requests with random costs and pauses, and checks every refusal a nanosecond before its delay ends and when
+    /// it ends.
     private func admissions(
         rounds: Int,
         window length: Int64,
@@ -31,7 +32,7 @@ import Testing
         return admitted
     }
 
-    @Test("No window holds more than the quota under the strict GCRA, and the wait is tight to the nanosecond", arguments: limits)
+    @Test("Under the strict GCRA no window exceeds the quota, and the wait is exact", arguments: limits)
     func strict(quota: Int, burst: Int, length: Int64) throws {
         let policy = RateLimitPolicy.requests(quota, per: .nanoseconds(length), algorithm: .strictGCRA(burst: burst))
         var window = StrictGCRA()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct GCRATests {
     @Test(
-        "The tolerance is burst − 1 emissions: a burst of B is admitted, and the next waits one emission",
+        "The tolerance is burst − 1 emissions: admits B at once, then one per emission",
         arguments: [1, 3, 10]
     )
     func tolerance(burst: Int) {
@@ -15,7 +15,7 @@ import Testing
         #expect(window.admit(at: 105, policy: policy) == .admitted(remaining: 0))
     }
 
-    @Test("A window of any start holds N units at most")
+    @Test("A window with any start holds at most N units")
     func honest() {
         func most(_ algorithm: RateLimitAlgorithm, admit: (Int64, RateLimitPolicy) -> Bool) -> Int {
             let policy = RateLimitPolicy.requests(10, per: .nanoseconds(1_000), algorithm: algorithm)
@@ -26,7 +26,7 @@ import Testing
         #expect(most(.strictGCRA(burst: 4)) { strict.admit(at: $0, policy: $1).isAdmitted } == 10)
     }
 
-    @Test("Costs take their units at once, and more than the burst is impossible")
+    @Test("Costs take their units at once, and a cost over the burst is impossible")
     func costs() {
         let policy = RateLimitPolicy.requests(10, per: .nanoseconds(700), algorithm: .strictGCRA(burst: 4))
         var window = StrictGCRA()
@@ -36,13 +36,13 @@ import Testing
         #expect(window.admit(at: 100, policy: policy, cost: 2) == .admitted(remaining: 0))
     }
 
-    @Test("The states are as small as they say")
+    @Test("The states have exactly their documented sizes")
     func size() {
         #expect(MemoryLayout<StrictGCRA>.size == 8)
         #expect(MemoryLayout<SlidingWindow>.size == 8)
     }
 
-    @Test("10 in 13 seconds allows, the longest window at the largest quota does not overflow")
+    @Test("10 in 13 seconds and the longest window at the largest quota do not overflow")
     func extremes() {
         var slow = StrictGCRA()
         let policy = RateLimitPolicy.requests(10, per: .seconds(13), algorithm: .strictGCRA(burst: 1))

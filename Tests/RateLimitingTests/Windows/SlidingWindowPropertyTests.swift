@@ -2,20 +2,20 @@ import HoldfastTesting
 import RateLimiting
 import Testing
 
-/// Who asks, and when.
+/// The timing of requests.
 enum Arrival: CaseIterable, Sendable {
     /// Bursts of random size with random pauses.
     case bursts
-    /// Always around the edges: a window after an earlier request, a nanosecond before and after.
+    /// Around the edges: one window after an earlier request, a nanosecond before that, and a nanosecond after it.
     case edges
-    /// Asks exactly when told, and a nanosecond before.
+    /// Exactly after the returned delay, and a nanosecond before.
     case greedy
     /// Like bursts, with a clock that jumps back.
     case backwards
 }
 
 @Suite struct SlidingWindowPropertyTests {
-    /// The plainest exact limiter: it keeps every admission.
+    /// The simplest exact limiter: it stores every admission.
     private struct Model {
         var admissions: [Int64] = []
         let quota: Int
@@ -53,7 +53,7 @@ enum Arrival: CaseIterable, Sendable {
     }
 
     @Test(
-        "Whoever asks, no half-open window holds more than the quota, and the answer is that of the plainest exact limiter",
+        "Decides like the simplest exact limiter, and no half-open window is exceeded",
         arguments: [(1, 1), (1, 1_000), (2, 7), (3, 3_600_000_000_000), (10, 60_000_000_000), (64, 1_000)] as [(Int, Int64)],
         Arrival.allCases
     )

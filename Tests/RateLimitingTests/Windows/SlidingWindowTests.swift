@@ -4,7 +4,7 @@ import Testing
 @Suite struct SlidingWindowTests {
     private static let policy = RateLimitPolicy.requests(3, per: .nanoseconds(100))
 
-    @Test("As many as the quota are admitted at once, and the next one is told the exact wait")
+    @Test("Admits as many as the quota at once, and refuses the next with the exact wait")
     func burst() {
         var window = SlidingWindow()
         let decisions = (0..<4).map { _ in window.admit(at: 7, policy: Self.policy) }
@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test("The wait is tight: a nanosecond earlier is refused, that instant is admitted", arguments: [0, 10, 99])
+    @Test("The wait is exact: refuses a nanosecond earlier, and admits at that instant", arguments: [0, 10, 99])
     func tight(asked: Int64) {
         var window = SlidingWindow()
         for instant: Int64 in [0, 50, 99] { _ = window.admit(at: instant, policy: Self.policy) }
@@ -28,7 +28,7 @@ import Testing
         #expect(window.admit(at: 150, policy: Self.policy) == .admitted(remaining: 0))
     }
 
-    @Test("A refusal writes nothing: a thousand of them put nothing off")
+    @Test("Refusals write nothing: a thousand of them delay no admission")
     func refusalsWriteNothing() {
         var window = SlidingWindow()
         for _ in 0..<3 { _ = window.admit(at: 0, policy: Self.policy) }
@@ -40,7 +40,7 @@ import Testing
         #expect(window.admit(at: 100, policy: Self.policy) == .admitted(remaining: 2))
     }
 
-    @Test("An instant before an earlier one counts as that one, and admits nothing sooner")
+    @Test("Treats an earlier instant as the latest one, and admits nothing sooner")
     func backwards() {
         var window = SlidingWindow()
         for _ in 0..<3 { _ = window.admit(at: 1_000, policy: Self.policy) }
@@ -49,7 +49,7 @@ import Testing
         #expect(window.admit(at: 1_100, policy: Self.policy) == .admitted(remaining: 2))
     }
 
-    @Test("An admission at a backward instant is debt until a window after the latest one")
+    @Test("Counts an admission at a backward instant until a window after the latest one")
     func backwardsAdmission() {
         var window = SlidingWindow()
         _ = window.admit(at: 1_000, policy: Self.policy)
@@ -58,7 +58,7 @@ import Testing
         #expect(window.admit(at: 1_099, policy: Self.policy) == .refused(retryAfter: .nanoseconds(1)))
     }
 
-    @Test("What remains grows as admissions leave the window")
+    @Test("The remaining quota grows as admissions leave the window")
     func remaining() {
         var window = SlidingWindow()
         for instant: Int64 in [0, 10, 20] { _ = window.admit(at: instant, policy: Self.policy) }
@@ -66,7 +66,7 @@ import Testing
         #expect(seen == [0, 0, 1, 1, 2, 2, 3])
     }
 
-    @Test("A window is fresh before the first admission and from a window after the last")
+    @Test("A window is fresh before the first admission and one window after the last")
     func fresh() {
         var window = SlidingWindow()
         #expect(window.isFresh(at: 0, policy: Self.policy))
@@ -76,7 +76,7 @@ import Testing
         #expect(window.isFresh(at: 150, policy: Self.policy))
     }
 
-    @Test("A window that is not whole nanoseconds is rounded up, never down")
+    @Test("Rounds a window up to whole nanoseconds")
     func fraction() {
         let policy = RateLimitPolicy.requests(1, per: Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_001))
         var window = SlidingWindow()
@@ -85,7 +85,7 @@ import Testing
         #expect(window.admit(at: 2, policy: policy).isAdmitted)
     }
 
-    @Test("A request of several units waits for the instant that frees the last one it misses, not for the oldest")
+    @Test("A request of several units waits for the instant that frees its last unit")
     func weighted() {
         var window = SlidingWindow()
         for instant: Int64 in [0, 10, 20] { _ = window.admit(at: instant, policy: Self.policy) }
@@ -96,7 +96,7 @@ import Testing
         #expect(window.admit(at: 120, policy: Self.policy) == .admitted(remaining: 0))
     }
 
-    @Test("More than the quota at once is impossible, not later, and writes nothing")
+    @Test("More than the quota at once is impossible and writes nothing")
     func impossible() {
         var window = SlidingWindow()
         #expect(window.admit(at: 0, policy: Self.policy, cost: 4) == .impossible)
@@ -113,7 +113,7 @@ import Testing
         #expect(window.admit(at: 60, policy: policy) == .refused(retryAfter: .nanoseconds(40)))
     }
 
-    @Test("Another quota or window counts what was admitted before")
+    @Test("Another quota or window counts earlier admissions")
     func changed() {
         var window = SlidingWindow()
         for instant: Int64 in [0, 10, 20] { _ = window.admit(at: instant, policy: Self.policy) }
@@ -125,7 +125,7 @@ import Testing
         #expect(window.admit(at: 20, policy: more) == .refused(retryAfter: .nanoseconds(180)))
     }
 
-    @Test("A cost that is not positive is a programmer's mistake")
+    @Test("A cost that is not positive fails a precondition")
     func cost() async {
         await #expect(processExitsWith: .failure) {
             var window = SlidingWindow()

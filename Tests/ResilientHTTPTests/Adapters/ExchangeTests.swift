@@ -34,7 +34,7 @@ import Timekeeping
         HTTPRequest(method: method, scheme: "https", authority: host, path: path)
     }
 
-    @Test("The last response is returned whatever its status, after the retries that it deserves", arguments: [404, 500, 302])
+    @Test("Returns the last response whatever its status, after the permitted retries", arguments: [404, 500, 302])
     func statuses(status: Int) async throws {
         let long = String(repeating: "x", count: 100_000)
         let steps = Array(
@@ -47,13 +47,13 @@ import Timekeeping
         #expect(transport.sent.count == (status == 500 ? 4 : 1))
     }
 
-    @Test("A success is returned whatever its body is", arguments: ["<html>", #"{"success":false,"error":"x"}"#, ""])
+    @Test("Returns a success whatever its body", arguments: ["<html>", #"{"success":false,"error":"x"}"#, ""])
     func successes(body: String) async throws {
         let result = try await client(ScriptedTransport([.answer(status: 200, body: body)])).exchange(request())
         #expect(result.response.status == .ok && result.body == Array(body.utf8))
     }
 
-    @Test("The session's token goes to the origin of the base URL only")
+    @Test("Sends the session's token only to the origin of the base URL")
     func origins() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 200), count: 6))
         let api = try client(transport, session: session)
@@ -66,7 +66,7 @@ import Timekeeping
         #expect(transport.sent.map(\.request.authority).contains("cdn.example.org"))
     }
 
-    @Test("A request without an address is refused", arguments: ["", "a b", "/"])
+    @Test("Refuses a request without a URL", arguments: ["", "a b", "/"])
     func unaddressed(host: String) async throws {
         let transport = ScriptedTransport([.answer(status: 200)])
         let api = try client(transport)
@@ -74,7 +74,7 @@ import Timekeeping
         #expect(error?.kind == .invalidRequest && transport.sent.isEmpty)
     }
 
-    @Test("A request whose path is none is refused", arguments: ["a", "/a b", "/a#b", "/a\r\nX: y", "https://evil.example"])
+    @Test("Refuses a request with an invalid path", arguments: ["a", "/a b", "/a#b", "/a\r\nX: y", "https://evil.example"])
     func badPath(path: String) async throws {
         let transport = ScriptedTransport([.answer(status: 200)])
         let api = try client(transport)
@@ -116,7 +116,7 @@ import Timekeeping
 
     private let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/orders")
 
-    @Test("A call of a generated client is repeated and signed, and goes out through its own transport as it was")
+    @Test("Retries and signs a generated client's call, and sends it by its transport")
     func retries() async throws {
         let sent = Mutex<[HTTPRequest]>([])
         let client = generated(try api()) { request, _ in
@@ -141,7 +141,7 @@ import Timekeeping
         #expect(response.status == .conflict && body == Array("{}".utf8))
     }
 
-    @Test("A body is sent with every attempt, and a POST with a lost response is not repeated")
+    @Test("Sends a body with every attempt, and does not repeat a POST with a lost response")
     func bodies() async throws {
         let bodies = Mutex<[[UInt8]?]>([])
         let client = generated(try api()) { request, body in
@@ -159,7 +159,7 @@ import Timekeeping
         #expect(error?.kind == .unknownOutcome && bodies.withLock(\.count) == puts + 1)
     }
 
-    @Test("An attempt that takes too long is canceled, and fails as a time-out")
+    @Test("Cancels an attempt that takes too long, and reports a timeout")
     func timeouts() async throws {
         var api = try api()
         api.timeout = .seconds(6)

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
 
-/// The declarations of swift-openapi-runtime that the bridge of `docs/app/openapi.md` uses, with their shapes, so that the bridge is compiled
-/// and run here without the dependency.
+/// The declarations of swift-openapi-runtime that the bridge of `docs/app/openapi.md` uses. With them the bridge is compiled and
+/// run here
+/// without the dependency.
 enum OpenAPIRuntime {
     protocol ClientMiddleware: Sendable {
         func intercept(
@@ -37,7 +38,7 @@ extension [UInt8] {
 typealias HTTPBody = OpenAPIRuntime.HTTPBody
 typealias ClientError = OpenAPIRuntime.ClientError
 
-/// Calls operations as a generated client does: through one middleware to a transport, whose errors it wraps.
+/// Calls operations like a generated client: through one middleware to a transport, whose errors it wraps.
 struct GeneratedClient: Sendable {
     let baseURL: URL
     let middleware: any OpenAPIRuntime.ClientMiddleware

@@ -30,7 +30,7 @@ import Timekeeping
         return (client, transport)
     }
 
-    @Test("Five failed calls open an endpoint's circuit; a second later one call is the probe")
+    @Test("Five failed calls open an endpoint's circuit; the call a second later probes")
     func story() async throws {
         let (client, transport) = try client(Array(repeating: failed, count: 6) + [.answer(status: 200), .answer(status: 200)])
         for _ in 0..<5 { #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 500) }
@@ -46,7 +46,7 @@ import Timekeeping
         #expect(transport.sent.count == 8)
     }
 
-    @Test("The pause does not grow: every second or so a real call probes, however long the server is down")
+    @Test("The pause stays constant: a real call probes about every second of an outage")
     func bounded() async throws {
         let (client, transport) = try client(Array(repeating: failed, count: 100))
         for _ in 0..<600 {
@@ -56,7 +56,7 @@ import Timekeeping
         #expect((55...70).contains(transport.sent.count), "\(transport.sent.count)")
     }
 
-    @Test("A call waits up to 2 s for its turn to be the probe")
+    @Test("A call waits up to 2 s to become the probe")
     func waits() async throws {
         let steps = Array(repeating: failed, count: 5) + [.answer(status: 200)]
         let (client, transport) = try client(steps, rules: BreakerRules(failuresInARow: 5))
@@ -108,7 +108,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: 429 opening the breaker: refusals, other 4xx and a device without a connection never open it",
+        "Trap: a 429, another 4xx or an offline device never opens the circuit",
         arguments: [
             .answer(status: 429), .answer(status: 401), .answer(status: 404), .answer(status: 408), .answer(status: 503),
             .failure(TransportError(.noInternet, message: "", wasSent: false)),
@@ -121,7 +121,7 @@ import Timekeeping
         #expect(transport.sent.count == 50)
     }
 
-    @Test("Trap: a neutral outcome must still free the probe's place, or the circuit never closes")
+    @Test("Trap: a neutral outcome of the probe frees its place, so the circuit can close")
     func neutralProbe() async throws {
         let limited = Array(repeating: ScriptedTransport.Step.answer(status: 503), count: 10)
         let (client, transport) = try client(Array(repeating: failed, count: 5) + limited)
@@ -131,7 +131,7 @@ import Timekeeping
         #expect(transport.sent.count == 15)
     }
 
-    @Test("Time-outs open it")
+    @Test("Timeouts open the circuit")
     func timeouts() async throws {
         let late = ScriptedTransport.Step.failure(TransportError(.timeout, message: "", wasSent: true))
         let (client, transport) = try client(Array(repeating: late, count: 9))

@@ -4,12 +4,12 @@ import Testing
 @testable import ResilientHTTP
 
 @Suite struct FailureCountTests {
-    /// How many of so many failures open the circuit.
+    /// Returns how many of a number of failures open the circuit.
     private func fail(_ count: inout FailureCount, times: Int, at now: Duration = .zero) -> Int {
         (0..<times).reduce(0) { opened, _ in count.noteFailure(BreakerRules(failuresInARow: 5), at: now) ? opened + 1 : opened }
     }
 
-    @Test("Five failures in a row open a circuit, and from then on each further one until a success")
+    @Test("Five consecutive failures open a circuit, and each further one until a success")
     func inARow() {
         var count = FailureCount()
         #expect(fail(&count, times: 4) == 0)
@@ -20,7 +20,7 @@ import Testing
         #expect(fail(&count, times: 4) == 0)
     }
 
-    @Test("Half of at least 20 calls within 30 s opens it, in whatever order they end")
+    @Test("Failures of half of at least 20 calls in 30 s open it, in any order")
     func share() {
         var count = FailureCount()
         for call in 0..<19 {
@@ -29,7 +29,7 @@ import Testing
         #expect(fail(&count, times: 1) == 1)
     }
 
-    @Test("Trap: a minimum of calls that phones never reach: five failures in a row open it, a minute apart or not")
+    @Test("Trap: five consecutive failures open it, even at one call a minute")
     func phone() {
         var count = FailureCount()
         for minute in 0..<4 { #expect(fail(&count, times: 1, at: .seconds(60 * minute)) == 0) }
@@ -41,12 +41,12 @@ import Testing
         var count = FailureCount()
         for second in 0..<200 {
             let now = Duration.seconds(second * 2)
-            // 15 calls in 30 s are too few to judge.
+            // 15 calls in 30 s are too few for a decision.
             if second.isMultiple(of: 2) { count.noteSuccess(at: now) } else { #expect(fail(&count, times: 1, at: now) == 0) }
         }
     }
 
-    @Test("The stored calls are bounded")
+    @Test("Bounds the stored calls")
     func bounded() {
         var count = FailureCount()
         for call in 0..<100_000 { count.noteSuccess(at: .nanoseconds(call)) }

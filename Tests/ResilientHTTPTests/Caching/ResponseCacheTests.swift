@@ -34,7 +34,7 @@ import Testing
         transport.sent.map { $0.request.headerFields[.ifNoneMatch] }
     }
 
-    @Test("A stored response is confirmed by 304, and the call returns its value")
+    @Test("A 304 confirms a stored response, and the call returns its value")
     func confirms() async throws {
         let transport = ScriptedTransport([Self.fresh, Self.confirmed])
         let api = try client(transport)
@@ -45,7 +45,7 @@ import Testing
         #expect(tags(transport) == [nil, "\"1\""])
     }
 
-    @Test("A private response is stored for a session only: a header of the app's own may name the user")
+    @Test("Stores a private response only for a session, as a header may name the user")
     func privateResponses() async throws {
         let headers: HTTPFields = [.eTag: "\"3\"", .cacheControl: "max-age=0, private"]
         let step = ScriptedTransport.Step.answer(status: 200, headers: headers, body: #"{"id":1,"name":"a"}"#)
@@ -65,7 +65,7 @@ import Testing
         #expect(names == ["a", "b", "b"] && tags(transport) == [nil, "\"1\"", "\"2\""])
     }
 
-    @Test("Each address has its response, with its query")
+    @Test("Each URL has a separate response, including its query")
     func addresses() async throws {
         let transport = ScriptedTransport([Self.fresh, Self.fresh, Self.confirmed])
         let api = try client(transport)
@@ -73,7 +73,7 @@ import Testing
         #expect(tags(transport) == [nil, nil, "\"1\""])
     }
 
-    @Test("A response has the headers of its confirmation, and one that forbids storing removes it")
+    @Test("Updates headers on confirmation, and removes a response that forbids storing")
     func freshens() async throws {
         let again = ScriptedTransport.Step.answer(status: 304, headers: [.eTag: "\"1\"", .lastModified: "now"])
         let last = ScriptedTransport.Step.answer(status: 304, headers: [.eTag: "\"1\"", .cacheControl: "no-store"])
@@ -86,7 +86,7 @@ import Testing
         #expect(third.body == second.body && cache.count == 0)
     }
 
-    @Test("A 304 for another version is not believed: the response is requested again")
+    @Test("A 304 for another version causes a new request")
     func otherVersion() async throws {
         let transport = ScriptedTransport([Self.fresh, .answer(status: 304, headers: [.eTag: "\"9\""]), Self.fresh])
         let api = try client(transport)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "Responses that must not be stored are not",
+        "Does not store responses that forbid storing",
         arguments: [
             [.cacheControl: "no-store", .eTag: "\"1\""], [.cacheControl: "private, No-Store", .eTag: "\"1\""],
             [.vary: "*", .eTag: "\"1\""], [:],
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "Requests with credentials, conditions or ranges that the caller set, and methods other than GET, neither use nor store",
+        "Ignores the store for the caller's credentials, conditions, ranges and non-GET",
         arguments: [
             [.authorization: "Bearer x"], [.cookie: "a=b"], [.range: "bytes=0-1"], [.cacheControl: "no-store"],
         ] as [HTTPFields]
@@ -123,7 +123,7 @@ import Testing
         #expect(tags(transport) == [nil, nil, nil, nil] && cache.count == 0)
     }
 
-    @Test("A response that varies by a header is used only for the same value of it")
+    @Test("Reuses a response with Vary only for the same value of that header")
     func varies() async throws {
         let step = ScriptedTransport.Step.answer(
             status: 200,
@@ -149,7 +149,7 @@ import Testing
         #expect(tags(transport) == [nil, nil, nil, "\"1\""])
     }
 
-    @Test("A session's responses outlive the refresh of its token")
+    @Test("A session's responses survive the refresh of its token")
     func refreshes() async throws {
         let transport = ScriptedTransport([Self.fresh, .answer(status: 401, body: "{}"), Self.confirmed])
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))) { _ in
@@ -161,7 +161,7 @@ import Testing
         #expect(transport.sent.last?.request.headerFields[.authorization] == "Bearer new")
     }
 
-    @Test("Signing out removes the session's responses, and no others")
+    @Test("A sign-out removes the session's responses, and no others")
     func signsOut() async throws {
         let transport = ScriptedTransport([Self.fresh, Self.fresh])
         let session = session("one", user: "1")
@@ -173,7 +173,7 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test("Signing out before the first call removes the responses that an earlier process stored")
+    @Test("A sign-out before the first call removes responses of an earlier process")
     func signsOutLater() async throws {
         let transport = ScriptedTransport([Self.fresh])
         let store = MemoryCredentialStore(Credentials(accessToken: "one", refreshToken: "r"))
@@ -186,7 +186,7 @@ import Testing
         #expect(withExtendedLifetime(api) { cache.count } == 0)
     }
 
-    @Test("Signing in as another user, and a session that the server ended, remove the earlier one's responses")
+    @Test("A sign-in as another user and an ended session remove the earlier responses")
     func replaced() async throws {
         let transport = ScriptedTransport([Self.fresh, Self.fresh, .answer(status: 401, body: "{}")])
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "one", refreshToken: "r"))) { _ in
@@ -204,7 +204,7 @@ import Testing
         #expect(cache.count == 0)
     }
 
-    @Test("A response that arrives after the session ended is not stored")
+    @Test("Does not store a response that arrives after the session ended")
     func late() async throws {
         let session = session("one", user: "1")
         let transport = SigningOutTransport(session)
@@ -229,7 +229,7 @@ import Testing
         #expect(tags(transport) == [nil, nil, nil, "\"1\""])
     }
 
-    @Test("Without a cache, a caller that sends its own condition gets the 304 as a success")
+    @Test("Without a cache, a caller's own condition returns the 304 as a success")
     func ownCondition() async throws {
         let transport = ScriptedTransport([.answer(status: 304), .answer(status: 304), .answer(status: 200, body: "{}")])
         let api = try makeClient(transport)
@@ -241,7 +241,7 @@ import Testing
         #expect(!changed.response.isNotModified)
     }
 
-    @Test("A 304 that no condition asked for is an error")
+    @Test("A 304 without a condition is an error")
     func unasked() async throws {
         let api = try makeClient(ScriptedTransport([.answer(status: 304)]))
         let error = await failure { _ = try await api.send(.get, "/a") }
@@ -302,7 +302,7 @@ private struct SigningOutTransport: HTTPTransport {
         )
     }
 
-    @Test("A store returns what was stored last for a key, and nothing after it was removed")
+    @Test("A store returns the last response for a key, and none after its removal")
     func stores() async throws {
         try await each(maximumSize: 1_000_000) { cache in
             #expect(await cache.response(for: key(1)) == nil)
@@ -332,7 +332,7 @@ private struct SigningOutTransport: HTTPTransport {
         }
     }
 
-    @Test("A store stays below its size, and drops what was used least recently")
+    @Test("A store stays below its size, and evicts the least recently used responses")
     func bounded() async throws {
         try await each(maximumSize: 20_000) { cache in
             for number in 0..<60 {
@@ -345,7 +345,7 @@ private struct SigningOutTransport: HTTPTransport {
         }
     }
 
-    @Test("A response larger than an eighth of the store is not stored, and replaces what was")
+    @Test("Does not store a response over an eighth of the store, and removes the old one")
     func large() async throws {
         try await each(maximumSize: 8_000) { cache in
             await cache.store(stored(10), for: key(1))
@@ -354,7 +354,7 @@ private struct SigningOutTransport: HTTPTransport {
         }
     }
 
-    @Test("Files outlive the store, are private, and name neither address nor owner")
+    @Test("Files survive the store, are private, and contain neither URL nor owner")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "responses-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -33,7 +33,7 @@ import Timekeeping
         #expect(others == .retry(.never).priority(.high).attemptTimeout(.seconds(1)).idempotencyKey("k"))
     }
 
-    @Test("Options replace the policy of the endpoint, and change nothing that they do not name")
+    @Test("Options override the endpoint's policy only in what they set")
     func replaces() {
         var policy = EndpointPolicy(timeout: .seconds(1), attemptTimeout: .seconds(2), retry: .never, sendsIdempotencyKey: true)
         (policy.waitsInLine, policy.waitsForConnectivity, policy.priority) = (true, true, .low)
@@ -78,7 +78,7 @@ import Timekeeping
         #expect(call.isOver && server.timeouts.count > 1)
     }
 
-    @Test("A call is repeated by the retry policy of its options")
+    @Test("Retries a call by the retry policy of its options")
     func retry() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 500), count: 2))
         let api = try client(transport)
@@ -86,7 +86,7 @@ import Timekeeping
         #expect(error?.kind == .server && error?.attempts == 1 && transport.sent.count == 1)
     }
 
-    @Test("With idempotency, a POST carries one key over its attempts: the caller's, or one that the client makes")
+    @Test("With idempotency, a POST sends one key on all attempts, also the caller's own")
     func idempotency() throws {
         let transport = ScriptedTransport([
             .answer(status: 500), .answer(status: 200), .answer(status: 500), .answer(status: 200),
@@ -103,7 +103,7 @@ import Timekeeping
         #expect(keys[2]?.count == 34 && keys[3] == keys[2])
     }
 
-    @Test("A POST without a key is not repeated")
+    @Test("Does not repeat a POST without a key")
     func withoutKey() async throws {
         let transport = ScriptedTransport([.answer(status: 500)])
         let api = try client(transport)
@@ -112,7 +112,7 @@ import Timekeeping
     }
 
     @Test(
-        "A key that cannot stand in a header is refused, and nothing is sent",
+        "Refuses a key that is invalid in a header, without sending a request",
         arguments: ["", "a\"b", "a\\b", "a b", "ñ", "a\r\nb"]
     )
     func invalidKey(key: String) async throws {
@@ -122,7 +122,7 @@ import Timekeeping
         #expect(error?.kind == .invalidRequest && error?.context == "c" && error?.attempts == 0 && transport.sent.isEmpty)
     }
 
-    @Test("A call carries its priority in the header of RFC 9218, and none by default")
+    @Test("A call sends its priority in the header of RFC 9218, and none by default")
     func priorityHeader() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 200), count: 3))
         let api = try client(transport)
@@ -130,7 +130,7 @@ import Timekeeping
         #expect(transport.sent.map { $0.request.headerFields[.priority] } == ["u=5", nil, "u=1"])
     }
 
-    @Test("Calls that wait at a gate go by priority, and in their order within one")
+    @Test("Calls that wait at a gate proceed by priority, then in their order")
     func priority() throws {
         let server = OpeningServer(clock)
         let api = try client(server)
@@ -150,7 +150,7 @@ import Timekeeping
         }
         executor.run(clock, until: .seconds(30))
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil })
-        // The first call that wakes when the gate opens is its probe; the others go as successes let them.
+        // The first call that wakes when the gate opens is its probe. The others follow after its successes.
         #expect(
             server.paths.dropFirst(2) == ["/high-1", "/high-2", "/normal-1", "/normal-2", "/low-1", "/low-2"],
             "\(server.paths)"
@@ -158,8 +158,8 @@ import Timekeeping
     }
 }
 
-@Suite("A line of waiting calls") struct WaiterLineTests {
-    @Test("Counts the waiters of a key that go before a new one of a priority")
+@Suite("A queue of waiting calls") struct WaiterLineTests {
+    @Test("Counts the waiters of a key that precede a new one of a priority")
     func counts() {
         var line = WaiterLine<GateWaiter>()
         let (gate, other) = (GateKey.host("https://one.example"), GateKey.host("https://other.example"))
@@ -179,7 +179,7 @@ private final class SilentServer: HTTPTransport {
         self.clock = clock
     }
 
-    /// The time that each attempt got.
+    /// The time limit of each attempt.
     var timeouts: [Duration] { state.withLock(\.self) }
 
     func send(

@@ -29,14 +29,14 @@ import Testing
         #expect(try await refusal(body).details(as: Shortage.self) == Shortage(missingAmount: 5))
     }
 
-    @Test("Dates of the details are read as the coding says")
+    @Test("Reads dates of the details as the coding defines")
     func dates() async throws {
         let body = #"{"missingAmount":5,"dueDate":1762252200000}"#
         let shortage: Shortage = try await refusal(body, coding: JSONCoding(dates: .millisecondsSince1970)).details()
         #expect(shortage.dueDate == Date(timeIntervalSince1970: 1_762_252_200))
     }
 
-    @Test("A success that refuses has details too")
+    @Test("A success that refuses has details, too")
     func refusedSuccess() async throws {
         let error = try await refusal(#"{"success":false,"error":{"missing_amount":5}}"#, status: 200)
         #expect(try error.details(as: Shortage.self).missingAmount == 5)
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: DecodingError.self) { try error.details(as: Shortage.self) }
     }
 
-    @Test("The raw body is kept up to 64 KiB")
+    @Test("Stores the raw body up to 64 KiB")
     func bounded() async throws {
         let body = #"{"missing_amount":5}"#
         #expect(try await refusal(body).body == Array(body.utf8))

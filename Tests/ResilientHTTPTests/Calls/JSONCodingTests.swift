@@ -6,7 +6,7 @@ import ResilientHTTP
 import StrictJSON
 import Testing
 
-@Suite("How a client writes and reads JSON") struct JSONCodingTests {
+@Suite("JSON coding of a client") struct JSONCodingTests {
     private struct Event: Codable, Hashable {
         var createdAt: Date
         var displayName: String
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "Snake case holds for requests and responses, wrapped and flat",
+        "Snake case applies to requests and responses, wrapped and flat",
         arguments: [
             #"{"created_at":"2025-11-04T10:30:00.25Z","display_name":"a"}"#,
             #"{"success":true,"data":{"created_at":"2025-11-04T10:30:00.25Z","display_name":"a"}}"#,
@@ -35,7 +35,7 @@ import Testing
         #expect(sent == #"{"created_at":"2025-11-04T10:30:00Z","display_name":"a"}"#)
     }
 
-    @Test("A list in snake case is read wrapped and flat")
+    @Test("Reads a list in snake case wrapped and flat")
     func list() async throws {
         let element = #"{"created_at":"2025-11-04T10:30:00.25Z","display_name":"a"}"#
         let transport = ScriptedTransport([
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "The standard coding reads dates with and without fractional seconds, in any offset",
+        "The default coding reads dates with and without fractions, in any offset",
         arguments: [
             ("2025-11-04T10:30:00Z", 0), ("2025-11-04T10:30:00.25Z", 0.25), ("2025-11-04T10:30:00.250000Z", 0.25),
             ("2025-11-04T12:30:00+02:00", 0), ("2025-11-04T07:30:00.250-03:00", 0.25), ("2025-11-04 10:30:00Z", 0),
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "A text that names no instant is an unreadable response",
+        "A text that is not a date is an unreadable response",
         arguments: ["2025-11-04", "yesterday", "", "2025-11-04T10:30:00"]
     )
     func badDates(text: String) async {
@@ -70,7 +70,7 @@ import Testing
         #expect(error?.kind == .decoding && error?.details["path"] == "createdAt")
     }
 
-    @Test("Dates are written and read as the coding says")
+    @Test("Writes and reads dates as the coding defines")
     func otherDates() async throws {
         let year = JSONCoding.Dates.custom(
             decode: { Date(timeIntervalSince1970: 1_762_252_200.25 + Double(try Int(from: $0)) * 0) },
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("Encoders and decoders of the app are used as they are")
+    @Test("Uses encoders and decoders of the app unchanged")
     func factories() async throws {
         let coding = JSONCoding {
             let encoder = JSONEncoder()

@@ -24,7 +24,7 @@ import Testing
         #expect(transport.sent.prefix(3).allSatisfy { $0.request.headerFields[.contentType] == "application/json" })
     }
 
-    @Test("Verbs whose result is not used accept a response without content")
+    @Test("Verbs without a used result accept a response without content")
     func nothing() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 204), count: 6))
         let api = try makeClient(transport)

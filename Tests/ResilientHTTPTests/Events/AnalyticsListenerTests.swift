@@ -10,7 +10,7 @@ import Testing
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
-    /// Stores what it is called with.
+    /// Records the events that it receives.
     private final class Recorder: AnalyticsListener {
         private let state = Mutex<[(name: String, error: AnalyticsError)]>([])
         var names: [String] { state.withLock { $0.map(\.name) } }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "No event holds the server's words, an address, a query or a token",
+        "No event contains server texts, an address, a query or a token",
         arguments: [
             #"{"error":{"code":"RESOURCE_CONFLICT_NEW","message":"ana@example.org has the token s3cret"}}"#,
             #"{"success":false,"errors":[{"field":"email","message":"ana@example.org is taken, s3cret"}]}"#,
@@ -81,7 +81,7 @@ import Testing
         #expect(!"\(recorder.errors)".contains("ana@") && !"\(recorder.errors)".contains("s3cret"))
     }
 
-    @Test("A success and a call that the app canceled are not reported")
+    @Test("Does not report a success or a call that the app canceled")
     func notReported() async throws {
         let client = try client(
             .answer(status: 200, body: "{}"),

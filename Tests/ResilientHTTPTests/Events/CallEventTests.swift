@@ -12,7 +12,7 @@ import Timekeeping
 @Suite(.timeLimit(.minutes(1))) struct CallEventTests {
     private let clock = ManualClock()
 
-    /// Keeps what it hears.
+    /// Records the events that it receives.
     final class Ear: CallListener {
         private let heard = Mutex<[CallEvent]>([])
         var events: [CallEvent] { heard.withLock { $0 } }
@@ -36,7 +36,7 @@ import Timekeeping
         return client
     }
 
-    @Test("A call that is repeated tells its story, and at its end the whole of it once more")
+    @Test("A retried call reports each step, and at its end all of them")
     func story() async throws {
         let ear = Ear()
         let client = try client(
@@ -71,7 +71,7 @@ import Timekeeping
         #expect(!"\(ear.events)".contains("secret") && !"\(ear.events)".contains("12345"), "no id, no query")
     }
 
-    @Test("A call that fails tells why it was not repeated")
+    @Test("A failed call reports why it was not retried")
     func gaveUp() async throws {
         let ear = Ear()
         let client = try client([.answer(status: 404)], listeners: [ear])
@@ -81,7 +81,7 @@ import Timekeeping
         #expect(summary.code == .notFound && summary.gaveUp == .notRetryable && summary.status == 404)
     }
 
-    @Test("A refusal of the client itself is told, and nothing was sent")
+    @Test("Reports a refusal of the client itself with no request sent")
     func refusedLocally() async throws {
         let ear = Ear()
         let client = try client([.answer(status: 503, headers: [.retryAfter: "50"])], listeners: [ear])
@@ -93,7 +93,7 @@ import Timekeeping
         #expect(summary.attempts == 0 && summary.code == .serviceUnavailableLocally)
     }
 
-    @Test("The tally counts errors by code and endpoint, forgets after an hour, and is bounded")
+    @Test("Counts errors by code and endpoint for an hour, within a bound")
     func tally() async throws {
         let tally = ErrorTally(clock: MonotonicClock(clock))
         let client = try client(Array(repeating: .answer(status: 404), count: 600), listeners: [tally])
@@ -112,7 +112,7 @@ import Timekeeping
         #expect(tally.counts().count <= ErrorTally.capacity + 1)
     }
 
-    @Test("An endpoint's policy counts for its route and method, and nobody else's")
+    @Test("An endpoint's policy applies only to its route and method")
     func policies() {
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(timeout: .seconds(9)), for: "/api/orders/{id}")

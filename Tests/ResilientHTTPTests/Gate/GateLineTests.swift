@@ -8,13 +8,13 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Calls that meet a gate which is opening, on a clock that is moved from deadline to deadline.
+/// Calls at a gate that is opening, on a clock that jumps from deadline to deadline.
 @Suite struct GateLineTests {
     private let clock = ManualClock()
     private let executor = SteppedExecutor()
     private let gate = GateMiddleware()
 
-    /// A client whose server answers its first request at once and the next after a while.
+    /// Returns a client whose server responds to its first request at once and to the next after a while.
     private func client(
         _ statuses: [Int],
         delay: Duration = .milliseconds(100),
@@ -34,14 +34,14 @@ import Timekeeping
         Outcome(on: executor) { try await client.send(.get, "/a").response.status.code }
     }
 
-    /// Has the first request refused, and lets the time pass until the gate opens.
+    /// Makes the server refuse the first request, and advances the clock until the gate opens.
     private func close(_ client: APIClient) {
         _ = call(client)
         executor.run(clock, until: .seconds(6))
         clock.advance(by: .seconds(6) - clock.now.offset)
     }
 
-    @Test("While a gate opens, calls wait for the response to the probe, and all go after its success")
+    @Test("While a gate opens, calls wait for the probe, and proceed after its success")
     func success() throws {
         let (client, server) = try client([503] + Array(repeating: 200, count: 10), delay: .milliseconds(100))
         close(client)
@@ -55,7 +55,7 @@ import Timekeeping
         #expect(server.mostAtOnce <= 5)
     }
 
-    @Test("If the probe is refused, the calls in line fail at once with the new time, unsent")
+    @Test("If the probe is refused, queued calls fail at once with the new time, unsent")
     func refusal() throws {
         let (client, server) = try client([503, 503])
         close(client)
@@ -66,7 +66,7 @@ import Timekeeping
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }
 
-    @Test("A call waits for a silent server for 2 s at most")
+    @Test("A call waits at most 2 s for a silent server")
     func silence() throws {
         let (client, server) = try client([503, 200], delay: .milliseconds(3_000))
         close(client)
@@ -80,7 +80,7 @@ import Timekeeping
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }
 
-    @Test("A call that is canceled in line leaves at once, and the line is bounded")
+    @Test("A canceled call leaves the queue at once, and the queue is bounded")
     func bounded() throws {
         var rules = GateRules()
         rules.maximumWaiters = 64
@@ -98,7 +98,7 @@ import Timekeeping
         #expect(calls.allSatisfy(\.isOver) && gate.waiting == 0 && clock.sleeperCount == 0)
     }
 
-    @Test("A refused call waits until its gate opens, in one wait, and is then the probe")
+    @Test("A refused call waits once until its gate opens, and is then the probe")
     func oneWait() throws {
         let server = SlowServer(clock, statuses: [503, 200], delay: .zero)
         let client = APIClient(
@@ -113,7 +113,7 @@ import Timekeeping
         #expect(server.instants == [.zero, .seconds(8)])
     }
 
-    @Test("Trap: every call asks a server that refuses as often as it may: a refused probe is not repeated")
+    @Test("Trap: does not repeat a refused probe, which would overload a refusing server")
     func refusedAgain() throws {
         let heard = ReasonListener()
         let (silent, server) = try self.client(
@@ -134,7 +134,7 @@ import Timekeeping
     }
 }
 
-/// Answers after a while with statuses by script, the first time at once; a 503 names 2 s.
+/// Responds with scripted statuses, the first time at once and then after a while. A 503 names 2 s.
 private final class SlowServer: HTTPTransport {
     private struct State {
         var statuses: [Int]
@@ -152,9 +152,9 @@ private final class SlowServer: HTTPTransport {
         state = Mutex(State(statuses: statuses))
     }
 
-    /// When requests came, in order.
+    /// The instants of the requests, in order.
     var instants: [Duration] { state.withLock(\.instants) }
-    /// The most requests that were under way.
+    /// The largest number of requests in flight.
     var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
 
     func send(
@@ -179,7 +179,7 @@ private final class SlowServer: HTTPTransport {
     }
 }
 
-/// Hears why calls were given up.
+/// Records the reasons why calls were given up.
 private final class ReasonListener: CallListener {
     private let heard = Mutex<[GiveUpReason]>([])
     var reasons: [GiveUpReason] { heard.withLock(\.self) }

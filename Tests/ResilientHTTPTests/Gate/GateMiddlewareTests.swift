@@ -21,7 +21,7 @@ import Timekeeping
         return (APIClient(baseURL: url, transport: transport, middleware: [gate], environment: environment), transport)
     }
 
-    @Test("After a 503 calls to the host fail at once, unsent, with the time in the error")
+    @Test("After a 503, calls to the host fail at once, unsent, with the time in the error")
     func host() async throws {
         let (client, transport) = try client([
             .answer(status: 503, headers: [.retryAfter: "2"]), .answer(status: 200), .answer(status: 200),
@@ -41,7 +41,7 @@ import Timekeeping
         #expect(transport.sent.count == 3)
     }
 
-    @Test("A gate that opens within 2 s is waited for, and the call succeeds")
+    @Test("Waits for a gate that opens within 2 s, and the call succeeds")
     func short() async throws {
         let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "2"]), .answer(status: 200)])
         _ = await failure { _ = try await client.send(.get, "/a") }
@@ -52,7 +52,7 @@ import Timekeeping
         #expect(try await call.value == 200 && transport.sent.count == 2)
     }
 
-    @Test("A gate that opens after the deadline is not waited for")
+    @Test("Does not wait for a gate that opens after the deadline")
     func deadline() async throws {
         var (client, transport) = try client([.answer(status: 503)])
         _ = await failure { [client] in _ = try await client.send(.get, "/a") }
@@ -61,7 +61,7 @@ import Timekeeping
         #expect(error?.kind == .unavailable && clock.sleeperCount == 0 && transport.sent.count == 1)
     }
 
-    @Test("A 429 closes its own endpoint for a minute at most: the next request may concern another account")
+    @Test("A 429 closes its own endpoint for at most a minute, as accounts may differ")
     func endpoint() async throws {
         let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "3600"])
         let (client, transport) = try client([limited, .answer(status: 200), .answer(status: 200)])
@@ -88,7 +88,7 @@ import Timekeeping
         #expect(transport.sent.count == 2)
     }
 
-    @Test("An hour is believed if body and header of the API's own error both name it")
+    @Test("Closes for an hour if body and header of the API's own error both name it")
     func confirmed() async throws {
         let body = #"{"error":{"code":"SERVER_MAINTENANCE","details":{"retry_after":3600}}}"#
         let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "3600"], body: body)])
@@ -98,7 +98,7 @@ import Timekeeping
         #expect(transport.sent.count == 1)
     }
 
-    @Test("gates.reopen(host:) lets one probe through at once, and its success the others")
+    @Test("gates.reopen(host:) releases one probe at once, and the others on its success")
     func reopen() async throws {
         let (client, transport) = try client([
             .answer(status: 503, headers: [.retryAfter: "50"]), .answer(status: 200), .answer(status: 200),
@@ -135,7 +135,7 @@ import Timekeeping
         #expect(transport.sent.count == 4 && gate.count == 0)
     }
 
-    @Test("Trap: an unbounded map: however many paths are limited, the stored gates are bounded")
+    @Test("Trap: bounds the stored gates, however many paths are limited")
     func bounded() async throws {
         let limited = ScriptedTransport.Step.answer(status: 429)
         let (client, _) = try client(Array(repeating: limited, count: 3_000))
@@ -143,7 +143,7 @@ import Timekeeping
         #expect(gate.count <= GateTable.capacity)
     }
 
-    @Test("A refresh passes the gate whose probe waits for it: a call that begins while the gate is closed succeeds")
+    @Test("A refresh passes the gate whose probe waits for it, and the call succeeds")
     func probeWaitsForRefresh() async throws {
         let middleware = ClientPipeline.standard(gate: gate)
         let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })

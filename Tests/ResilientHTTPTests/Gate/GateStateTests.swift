@@ -18,12 +18,12 @@ import Testing
         gate.noteRefusal(pass, delay: delay, first: first, again: again, mayPace: mayPace, at: now, chance: chance)
     }
 
-    /// The pass of an admitted request.
+    /// Returns the pass of an admitted request.
     private func pass(_ response: GateState.Answer) -> GateState.Pass? {
         if case .admitted(let pass) = response { pass } else { nil }
     }
 
-    @Test("An open gate lets every request through and stores nothing")
+    @Test("An open gate lets every request pass and stores nothing")
     func open() {
         var gate = GateState()
         for _ in 0..<1_000 { #expect(gate.admit(at: .zero) == .admitted(.free)) }
@@ -31,7 +31,7 @@ import Testing
         #expect(gate.isWideOpen)
     }
 
-    @Test("A named delay closes the gate for that time and a stretch, never for less", arguments: [0.0, 0.3, 1.0])
+    @Test("A named delay closes the gate for that time plus a stretch, never for less", arguments: [0.0, 0.3, 1.0])
     func named(chance: Double) throws {
         var gate = GateState()
         let end = try #require(refuse(&gate, at: .zero, chance: chance))
@@ -47,7 +47,7 @@ import Testing
         #expect(refuse(&gate, delay: .seconds(30), at: .zero, chance: 1) == .seconds(36))
     }
 
-    @Test("Trap: asked again and again at the time that it named: a gate that is refused while it opens stays closed for longer")
+    @Test("Trap: a gate that is refused while it opens stays closed for longer")
     func longer() throws {
         var gate = GateState()
         var now = try #require(refuse(&gate, at: .zero))
@@ -55,7 +55,7 @@ import Testing
             let probe = try #require(pass(gate.admit(at: now)))
             let end = try #require(refuse(&gate, probe, at: now))
             #expect(end == now + .seconds(9))
-            // A request that was in flight when it closed repeats what is known.
+            // A request that was in flight when the gate closed adds no new information.
             #expect(refuse(&gate, at: now) == end)
             now = end
         }
@@ -63,7 +63,7 @@ import Testing
         #expect(refuse(&gate, at: now) == now + .seconds(6), "wide open, the earlier closures don't count")
     }
 
-    @Test("Without a named delay the pauses double from 1 s to 8 s, and requests in flight don't lengthen them")
+    @Test("Without a delay, pauses double from 1 s to 8 s; requests in flight don't add")
     func unnamed() throws {
         let backoff = GateRules().unnamed
         var gate = GateState()
@@ -81,7 +81,7 @@ import Testing
         #expect(gate.admit(at: now) == .closed(.seconds(1)), "a success ends the doubling")
     }
 
-    @Test("Trap: waiters let out all at once: after it opens one request goes out, then twice as many per success")
+    @Test("Trap: after it opens, one request passes, then twice as many per success")
     func slowStart() throws {
         var gate = GateState()
         let now = try #require(refuse(&gate, at: .zero))
@@ -89,7 +89,7 @@ import Testing
         while allowed < GateState.wide {
             let probes = try (0..<allowed).map { _ in try #require(pass(gate.admit(at: now))) }
             #expect(gate.admit(at: now) == .opening && gate.room(at: now) == 0)
-            // One success doubles; the others end without saying anything.
+            // One success doubles; the others end without a verdict.
             gate.noteSuccess(probes[0], at: now)
             for probe in probes.dropFirst() { gate.noteNeutral(probe) }
             allowed *= 2
@@ -97,7 +97,7 @@ import Testing
         #expect(gate.isWideOpen)
     }
 
-    @Test("Requests that were in flight when it closed take no place of a probe")
+    @Test("Requests in flight when it closes take no place of a probe")
     func inFlight() throws {
         var gate = GateState()
         for _ in 0..<200 { _ = gate.admit(at: .zero) }
@@ -109,7 +109,7 @@ import Testing
         #expect(gate.room(at: now) == 2)
     }
 
-    @Test("Trap: a herd when a shared Retry-After ends: a thousand gates with the same delay open one after the other")
+    @Test("Trap: a thousand gates with the same Retry-After open one after another")
     func herd() {
         var random = SplitMix64(seed: 1)
         var openings = [Int: Int]()
@@ -118,7 +118,7 @@ import Testing
             let end = refuse(&gate, at: .zero, chance: Double.random(in: 0...1, using: &random)) ?? .zero
             openings[Int(end / .milliseconds(200)), default: 0] += 1
         }
-        // Spread over two seconds, no tenth of them takes much more than a tenth.
+        // The openings spread over two seconds, so no tenth of the time has much more than a tenth of them.
         #expect(openings.values.allSatisfy { $0 <= 150 } && openings.count >= 10)
     }
 
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("A vital request passes a closed gate once the named time is over, and its success opens the gate")
+    @Test("A vital request passes after the named delay, and its success opens the gate")
     func vital() throws {
         var gate = GateState()
         _ = refuse(&gate, at: .zero)
@@ -144,7 +144,7 @@ import Testing
         #expect(pass(gate.admit(at: .seconds(2)))?.isProbe == true)
     }
 
-    @Test("Reopened, a gate lets one probe through at once")
+    @Test("A reopened gate lets one probe pass at once")
     func reopened() throws {
         var gate = GateState()
         _ = refuse(&gate, delay: .seconds(50), at: .zero)
@@ -152,18 +152,18 @@ import Testing
         #expect(pass(gate.admit(at: .seconds(1)))?.isProbe == true && gate.admit(at: .seconds(1)) == .opening)
     }
 
-    @Test("A host that serves some requests and refuses others is paced at the rate that it serves")
+    @Test("A host that refuses some requests is paced at the rate that it serves")
     func paced() {
         var gate = GateState()
         for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
         #expect(refuse(&gate, mayPace: true, at: .seconds(1)) == nil)
         var sent = 0
         for step in 0..<100 where pass(gate.admit(at: .seconds(1) + .milliseconds(10 * step))) != nil { sent += 1 }
-        // 20 a second were served; pacing begins at four fifths of it.
+        // 20 a second were served, and pacing starts at four fifths of that.
         #expect((12...20).contains(sent), "\(sent)")
     }
 
-    @Test("Nothing refused for a while, a paced gate opens within seconds")
+    @Test("Without refusals, a paced gate opens within seconds")
     func pacedRecovery() {
         var gate = GateState()
         for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
@@ -184,7 +184,7 @@ import Testing
         #expect(refuse(&gate, mayPace: true, at: .seconds(9)) != nil, "what was served long ago does not count")
     }
 
-    @Test("In any order of events nothing goes out while the gate is closed, and it opens again")
+    @Test("For any order of events, no request passes a closed gate, and it reopens")
     func random() {
         for seed in 0..<200 {
             var random = SplitMix64(seed: UInt64(seed))
@@ -208,7 +208,7 @@ import Testing
                 case 1: gate.noteNeutral(pass)
                 default:
                     gate.noteSuccess(pass, at: now)
-                    // A probe of the present opening ends a closure early.
+                    // A probe of the current opening can end a closure early.
                     if gate.room(at: now) > 0 { closedUntil = .zero }
                 }
             }

@@ -22,7 +22,7 @@ import Timekeeping
         return .answer(status: 200, headers: headers, body: body)
     }
 
-    @Test("Pages follow the links of the header Link, relative and absolute")
+    @Test("Follows the links of the Link header, relative and absolute")
     func links() async throws {
         let transport = ScriptedTransport([
             page(
@@ -42,7 +42,7 @@ import Timekeeping
         #expect(transport.sent.map(\.request.path) == ["/v1/a?x=%2B", "/v1/a?page=2&x=%2B", "/v1/a?page=3"])
     }
 
-    @Test("A link with another scheme is requested at the base URL, because proxies write http")
+    @Test("Requests a link with another scheme at the base URL, because proxies write http")
     func scheme() async throws {
         let transport = ScriptedTransport([page("[1]", link: #"<http://api.example.org/a?page=2>; rel="next""#), page("[2]")])
         var count = 0
@@ -51,7 +51,7 @@ import Timekeeping
     }
 
     @Test(
-        "A link to another host or outside the base URL ends the sequence with an error, and nothing is sent there",
+        "A link to another host or outside the base URL ends the sequence, unsent",
         arguments: [
             "https://evil.example/v1/a", "//evil.example/v1/a", "https://api.example.org:8443/v1/a", "/v2/a", "mailto:a@b.co",
         ]
@@ -63,7 +63,7 @@ import Timekeeping
         #expect(error?.kind == .invalidRequest && transport.sent.count == 1)
     }
 
-    @Test("Pages follow the cursor of the body, and their items are read one after another")
+    @Test("Follows the cursor of the body, and returns items one by one")
     func cursor() async throws {
         let transport = ScriptedTransport([
             page(#"{"names":["a","b"],"next":"+1"}"#), page(#"{"names":[],"next":"2"}"#), page(#"{"names":["c"],"next":""}"#),
@@ -75,7 +75,7 @@ import Timekeeping
         #expect(transport.sent.map(\.request.path) == ["/a", "/a?cursor=%2B1", "/a?cursor=2"])
     }
 
-    @Test("Pages follow offsets until one is short")
+    @Test("Follows offsets until a page is short")
     func offset() async throws {
         let transport = ScriptedTransport([page(list(0..<3)), page(list(3..<6)), page(list(6..<7))])
         let pages = try makeClient(transport).pages("/a?sort=x", of: [Int].self, by: .offset(size: 3))
@@ -89,7 +89,7 @@ import Timekeeping
         )
     }
 
-    @Test("Pages follow numbers until one is empty")
+    @Test("Follows page numbers until a page is empty")
     func number() async throws {
         let transport = ScriptedTransport([page("[1]"), page("[2]"), page("[]")])
         var items: [Int] = []
@@ -97,7 +97,7 @@ import Timekeeping
         #expect(items == [1, 2] && transport.sent.map(\.request.path) == ["/a?page=0", "/a?page=1", "/a?page=2"])
     }
 
-    @Test("Each iteration begins with the first page, and pages are requested only as they are read")
+    @Test("Each iteration begins with the first page, and requests pages lazily")
     func lazily() async throws {
         let transport = ScriptedTransport(Array(repeating: page("[1]"), count: 3))
         let pages = try makeClient(transport).pages("/a", of: [Int].self, by: .number())
@@ -122,7 +122,7 @@ import Timekeeping
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("50 pages, five at a time, under a limit of 10 per 2 s, all arrive in their order")
+    @Test("50 pages, five at a time, under a limit of 10 per 2 s, all arrive in order")
     func concurrently() throws {
         let (clock, executor) = (ManualClock(), SteppedExecutor())
         let server = PagedServer(clock)

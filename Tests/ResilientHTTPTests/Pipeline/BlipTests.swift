@@ -9,8 +9,8 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Servers that refuse for a moment, limits that a burst meets, and a connection that is gone: whole calls in simulated time.
-@Suite("Calls in bad moments") struct BlipTests {
+/// Servers that refuse for a moment, bursts that exceed a limit, and a lost connection: whole calls in simulated time.
+@Suite("Calls during short outages") struct BlipTests {
     private let clock = ManualClock()
     private let executor = SteppedExecutor()
 
@@ -42,7 +42,7 @@ import Timekeeping
     }
 
     @Test(
-        "80 concurrent calls outlast a server that refuses everything for up to 2 s",
+        "80 concurrent calls survive a server that refuses everything for up to 2 s",
         arguments: [500, 1_000, 2_000],
         [503, 429]
     )
@@ -53,11 +53,11 @@ import Timekeeping
         let calls = (0..<80).map { call(client, "/items/\($0)") }
         executor.run(clock, until: .seconds(30))
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil }, "\(calls.compactMap(\.error).first.map { "\($0)" } ?? "")")
-        // The gate lets few requests through while the server refuses.
+        // The gate admits few requests while the server refuses.
         #expect(server.count < 80 * 2 + 20, "\(server.count)")
     }
 
-    @Test("A call that meets three bare refusals succeeds with the fourth attempt", arguments: [503, 429])
+    @Test("A call with three refusals without delay succeeds on the fourth attempt", arguments: [503, 429])
     func threeRefusals(status: Int) throws {
         let server = FunctionServer(clock) { _, number in number <= 3 ? (status, [:]) : (200, [:]) }
         let call = try call(client(server))
@@ -74,7 +74,7 @@ import Timekeeping
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil })
     }
 
-    @Test("A local hold is no attempt, uses up no retry, and claims no time that was not named")
+    @Test("A local hold is no attempt, uses no retry, and reports no invented time")
     func reasons() throws {
         let reasons = Mutex<[GiveUpReason]>([])
         let listener = ClosureListener { event in
@@ -88,7 +88,7 @@ import Timekeeping
         #expect(first.error?.retryAfter == nil && reasons.withLock(\.self) == [.retriesUsed])
     }
 
-    @Test("50 pages, five at a time, under a limit of 10 per 2 s: the endpoint waits in line, and all succeed")
+    @Test("50 pages, five at a time, succeed under a limit of 10 per 2 s by queueing")
     func paging() throws {
         let limiter = Mutex<[Duration]>([])
         let server = FunctionServer(clock) { now, _ in
@@ -150,7 +150,7 @@ import Timekeeping
         #expect(call.error?.kind == .noInternet && clock.sleeperCount == 0)
     }
 
-    @Test("Without a monitor a call that waits for the connection tries again every two seconds")
+    @Test("Without a monitor, a call that waits for the connection retries every 2 s")
     func offlineWithoutMonitor() throws {
         let connectivity = Connectivity(isOnline: false)
         let server = OfflineServer(connectivity)

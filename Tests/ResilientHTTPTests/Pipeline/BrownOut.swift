@@ -7,7 +7,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Clients of one server that works at a fifth of its capacity for half a minute, in simulated time: exact, and without sockets.
+/// Clients of one server that works at a fifth of its capacity for half a minute, in exact simulated time without sockets.
 struct BrownOut {
     /// The treatment of requests that would wait too long.
     enum Refusal: Sendable {
@@ -22,7 +22,7 @@ struct BrownOut {
     var rate: Double
     var refusal = Refusal.named
     var seed: UInt64 = 0
-    /// The part of its capacity that the server has in the brown-out.
+    /// The fraction of its capacity that the server has in the brown-out.
     var share = 0.2
 
     /// One call.
@@ -45,18 +45,18 @@ struct BrownOut {
                 / Double(calls.count { $0.begin >= .seconds(3) && $0.begin < .seconds(33) })
         }
 
-        /// The calls served in the brown-out, as a part of those that could have been.
+        /// The calls served in the brown-out, as a fraction of those that could have been.
         var goodput: Double {
             Double(calls.count { $0.isGood && $0.end >= .seconds(3) && $0.end < .seconds(33) }) / ideal
         }
 
-        /// The part that succeeded of the calls that began in a span after the recovery.
+        /// The fraction of successful calls among those that began in a span after the recovery.
         func success(from first: Duration = .zero, to last: Duration = .seconds(15)) -> Double {
             let later = calls.filter { $0.begin >= .seconds(33) + first && $0.begin < .seconds(33) + last }
             return Double(later.count(where: \.isGood)) / Double(max(1, later.count))
         }
 
-        /// After how many seconds 99 % of the calls that then began succeeded, for good.
+        /// The seconds after the recovery from which 99% of the calls of every later second succeeded.
         var secondsToRecover: Int {
             (0..<15).last { success(from: .seconds($0), to: .seconds($0 + 1)) < 0.99 }.map { $0 + 1 } ?? 0
         }
@@ -68,13 +68,13 @@ struct BrownOut {
         func note(_ call: Call) { ended.withLock { $0.append(call) } }
     }
 
-    /// Makes one call of a client at a server, and returns whether it succeeded.
+    /// Makes one call of a client to a server, and returns whether it succeeded.
     typealias Caller = @Sendable (APIClient, any HTTPTransport) async -> Bool
 
-    /// Runs clients, each with its own pipeline, for 48 s; the server is in trouble from the 3rd to the 33rd.
+    /// Runs clients, each with its own pipeline, for 48 s. The brown-out is from the 3rd to the 33rd second.
     /// - Parameters:
     ///   - caller: Makes a call, such as through an adapter.
-    ///   - middleware: Makes the pipeline of one client.
+    ///   - middleware: Creates the pipeline of one client.
     func run(
         calling caller: @escaping Caller = { client, _ in (try? await client.send(.get, "/a")) != nil },
         _ middleware: () -> [any ClientMiddleware]
@@ -119,7 +119,7 @@ struct BrownOut {
     }
 }
 
-/// Randomness that is the same in every run.
+/// A random source with the same sequence in every run.
 private final class Chance: Sendable {
     private let generator: Mutex<SplitMix64>
 
@@ -141,7 +141,7 @@ private final class BrownServer: HTTPTransport {
         state = Mutex((ServerCapacity(rate: rate), []))
     }
 
-    /// When requests came.
+    /// The instants of the requests.
     var instants: [Duration] { state.withLock(\.instants) }
 
     func change(rate: Double) { state.withLock { $0.capacity.change(rate: rate, at: clock.now.offset) } }

@@ -11,16 +11,16 @@ import Testing
 
 /// The brown-out of `scripts/brown-out` in simulated time.
 @Suite("A server at a fifth of its capacity") struct BrownOutTests {
-    @Test("Phones with hints send half a request per call, and the server serves most of what it can")
+    @Test("Mobile clients with hints send half a request per call at nearly full capacity")
     func phones() throws {
         let ours = try BrownOut(clients: 100, rate: 0.4).run { ClientPipeline.standard() }
         #expect(ours.attemptsPerCall <= 0.55, "\(ours.attemptsPerCall)")
         #expect(ours.goodput >= 0.8, "\(ours.goodput)")
-        // Of so few requests a healthy server refuses one in a thousand, too, when they happen to come at once.
+        // Of so few requests a healthy server also refuses one in a thousand, if they arrive at the same time.
         #expect(ours.success(from: .seconds(10)) > 0.95, "\(ours.success(from: .seconds(10)))")
     }
 
-    @Test("At a silent server phones send no more than without retries, are served more, and recover at once")
+    @Test("At a silent server mobile clients send no extra load and recover at once")
     func silent() throws {
         let brownOut = BrownOut(clients: 100, rate: 0.4, refusal: .silent, seed: 3)
         let (ours, plain) = (try brownOut.run { ClientPipeline.standard() }, try brownOut.run { [] })
@@ -29,7 +29,7 @@ import Testing
         #expect(ours.success(to: .seconds(3)) >= 0.95, "\(ours.success(to: .seconds(3)))")
     }
 
-    @Test("The adapters behave as the client does, within 5 %", arguments: [BrownOut.Refusal.named, .silent])
+    @Test("The adapters behave like the client, within 5%", arguments: [BrownOut.Refusal.named, .silent])
     func adapters(refusal: BrownOut.Refusal) throws {
         let brownOut = BrownOut(clients: 60, rate: 0.4, refusal: refusal, seed: 3)
         let ours = try brownOut.run { ClientPipeline.standard() }
@@ -58,14 +58,14 @@ import Testing
         }
     }
 
-    @Test("Services keep the server busy and send few requests in vain", arguments: [4, 10])
+    @Test("Services use the server's capacity and send few requests in vain", arguments: [4, 10])
     func services(clients: Int) throws {
         let ours = try BrownOut(clients: clients, rate: 20).run { ClientPipeline.standard() }
         #expect(ours.attemptsPerCall <= 0.33, "\(ours.attemptsPerCall)")
         #expect(ours.goodput >= 0.9, "\(ours.goodput)")
     }
 
-    @Test("Retries alone multiply the refusals of the server, and the test detects it")
+    @Test("Without a gate, retries multiply the server's refusals, and the test detects it")
     func withoutGate() throws {
         let retrying = try BrownOut(clients: 100, rate: 0.4).run { [RetryMiddleware()] }
         #expect(retrying.attemptsPerCall > 1, "\(retrying.attemptsPerCall)")

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import ResilientHTTP
 
-/// A server in memory that takes its time, changes tokens, refuses, breaks down and loses answers, by chance; until it is told to behave.
+/// A server in memory that randomly delays, changes tokens, refuses, fails and loses responses, until ``behave()`` is called.
 final class CapriciousServer: HTTPTransport {
     private struct State {
         var generator: SplitMix64
@@ -41,15 +41,15 @@ final class CapriciousServer: HTTPTransport {
         state = Mutex(State(generator: SplitMix64(seed: seed)))
     }
 
-    /// How many requests are under way.
+    /// The number of requests in flight.
     var inFlight: Int { state.withLock(\.inFlight) }
-    /// How many requests were cancelled while they were under way.
+    /// The number of requests that were canceled in flight.
     var cancelled: Int { state.withLock(\.cancelled) }
 
-    /// Answers every request at once and as it should from now on.
+    /// Responds to every later request at once and successfully.
     func behave() { state.withLock { $0.isGood = true } }
 
-    /// Makes new credentials for old ones, after a while, or loses the request.
+    /// Returns new credentials for old ones after a while, or loses the request.
     func refresh(_ token: String) async throws -> Credentials {
         let (pause, isLost) = state.withLock { state in
             state.isGood

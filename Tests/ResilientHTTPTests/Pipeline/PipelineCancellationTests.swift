@@ -9,7 +9,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("Cancelling anywhere in the pipeline", .timeLimit(.minutes(10))) struct PipelineCancellationTests {
+@Suite("Cancellation anywhere in the pipeline", .timeLimit(.minutes(10))) struct PipelineCancellationTests {
     private let clock = ManualClock()
     private let gate = GateMiddleware()
     private let throttler: Throttler
@@ -43,7 +43,7 @@ import Timekeeping
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
     private static let endpoints = (0..<4).map { "/word\($0)" }
 
-    /// Where calls were at most when some of them were cancelled.
+    /// The places in the pipeline that some canceled calls had reached.
     private struct Places {
         var (transport, refresh, line, sleeping) = (0, 0, 0, 0)
     }
@@ -51,7 +51,7 @@ import Timekeeping
     private var waitingInLine: Int { throttler.statuses().reduce(0) { $0 + $1.waiting } }
     private var countedInFlight: Int { throttler.statuses().reduce(0) { $0 + $1.details.inFlight } }
 
-    @Test("Ten thousand calls, cancelled at random, leave no task, no waiter, no sleeper and no slot behind")
+    @Test("10,000 calls canceled at random leave no task, waiter, sleeper or slot")
     func churn() async throws {
         var random = SplitMix64(seed: 10)
         var (places, cancelled) = (Places(), 0)
@@ -72,7 +72,7 @@ import Timekeeping
                 call.cancel()
                 cancelled += 1
             }
-            // A continuation that was lost would hold its task, and this loop, for ever.
+            // A lost continuation would block its task, and this loop, forever.
             for call in calls { _ = await call.result }
             try await quiet()
         }
@@ -81,7 +81,7 @@ import Timekeeping
         try await recovers()
     }
 
-    /// Waits until a refresh that outlives its callers has ended, and looks for what is left.
+    /// Waits until a refresh that outlives its callers has ended, and checks that nothing is left.
     private func quiet() async throws {
         while !session.isIdle {
             clock.advance(by: .seconds(1))
@@ -92,7 +92,7 @@ import Timekeeping
         try #require(clock.sleeperCount == 0)
     }
 
-    /// A slot of gate or circuit that a cancelled call had kept would hold these calls back for ever.
+    /// A slot of a gate or circuit that a canceled call kept would block these calls forever.
     private func recovers() async throws {
         server.behave()
         clock.advance(by: .seconds(3_600))

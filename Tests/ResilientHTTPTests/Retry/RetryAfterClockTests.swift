@@ -7,13 +7,14 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Whole calls against a server that names a delay, on a clock that moves from deadline to deadline: nothing is sent early, and nobody sleeps
-/// past a deadline.
-@Suite("Retry-After, on a clock that is moved by hand") struct RetryAfterClockTests {
+/// Whole calls to a server that names a delay, on a clock that jumps from deadline to deadline. Nothing is sent early, and no
+/// call sleeps
+/// past its deadline.
+@Suite("Retry-After on a manual clock") struct RetryAfterClockTests {
     /// 2025-11-04T10:30:00Z
     private static let start = Date(timeIntervalSince1970: 1_762_252_200)
 
-    /// In what words the delay is told.
+    /// The notation of the delay.
     enum Wording: CaseIterable, Sendable {
         case seconds, date, dateOfRFC850, dateOfC, dateWithoutDate, body
 
@@ -36,7 +37,7 @@ import Timekeeping
         }
     }
 
-    /// What one call did.
+    /// The course of one call.
     private struct Story {
         var instants: [Duration]
         var end: Duration
@@ -44,7 +45,7 @@ import Timekeeping
         var sleepers: Int
     }
 
-    /// Makes one call to a server that names a delay once, and then answers.
+    /// Makes one call to a server that names a delay once and then succeeds.
     private func story(
         _ step: ScriptedTransport.Step,
         timeout: Duration,
@@ -69,7 +70,7 @@ import Timekeeping
         return Story(instants: transport.instants, end: clock.now.offset, outcome: outcome, sleepers: clock.sleeperCount)
     }
 
-    /// What must hold of every story.
+    /// Checks the rules for every story.
     private func expect(
         _ story: Story,
         told: Duration,
@@ -83,7 +84,7 @@ import Timekeeping
             #expect(second >= told && told <= .seconds(60), comment)
             #expect(story.outcome.error == nil, comment)
         } else {
-            // Not slept, not even a little: told at once, with the time.
+            // The call does not sleep at all: it fails at once with the time.
             #expect(story.end == .zero || told == .zero, comment)
             #expect(story.outcome.error?.retryAfter == told, comment)
             #expect(story.outcome.error?.retryAt == Self.start.addingTimeInterval(told / .seconds(1)), comment)
@@ -91,7 +92,7 @@ import Timekeeping
     }
 
     @Test(
-        "The delay is waited out in full if it fits the minute and the deadline, else the call ends at once with the time in the error",
+        "Waits the full delay if minute and deadline allow it, else ends at once",
         arguments: [0, 1, 59, 61, 3_600],
         Wording.allCases
     )
@@ -108,7 +109,7 @@ import Timekeeping
                     middleware: [RetryMiddleware()]
                 )
                 expect(story, told: told, timeout: timeout, "\(timeout), \(chance)")
-                // By how much the waits are stretched by chance.
+                // The largest random extension of the delays.
                 let longest = max(.seconds(1) * chance, told) + told * (0.1 * chance)
                 let isRepeated = told <= .seconds(60) && longest < timeout
                 #expect(story.instants.count == (isRepeated ? 2 : 1), "\(timeout), \(chance)")
@@ -116,10 +117,10 @@ import Timekeeping
         }
     }
 
-    /// Random cases; more of them with `HOLDFAST_ROUNDS`.
+    /// The number of random cases, which `HOLDFAST_ROUNDS` can raise.
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("In random cases, with and without gate and breaker, nothing is sent early and nobody sleeps past the deadline")
+    @Test("In random cases nothing is sent early, and no caller sleeps past its deadline")
     func random() throws {
         var random = SplitMix64(seed: 20)
         var (repeated, refused) = (0, 0)
@@ -141,7 +142,7 @@ import Timekeeping
         #expect(repeated > Self.rounds / 10 && refused > Self.rounds / 10)
     }
 
-    @Test("The closed gate of the default pipeline lets nothing out early either, and the call still ends before its deadline")
+    @Test("The default pipeline's gate sends nothing early and respects the deadline")
     func gate() throws {
         var random = SplitMix64(seed: 21)
         var repeated = 0

@@ -29,7 +29,7 @@ import Timekeeping
         )
     }
 
-    /// Runs a call while the clock is moved from sleep to sleep; returns its error and the instants of the wake-ups.
+    /// Runs a call while the clock jumps from sleep to sleep. Returns its error and the instants of the wake-ups.
     private func run(
         waits: [Duration],
         _ operation: @escaping @Sendable () async throws -> Void
@@ -44,7 +44,7 @@ import Timekeeping
         return await call.value
     }
 
-    @Test("A GET is repeated after 1, 2 and 4 s at most, with its attempt's number, and then fails")
+    @Test("Retries a GET after at most 1, 2 and 4 s with its attempt's number, then fails")
     func backoff() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 503), count: 4))
         let client = try client(transport)
@@ -53,7 +53,7 @@ import Timekeeping
         #expect(transport.sent.map { $0.request.headerFields[.retryAttempt] } == [nil, "1", "2", "3"])
     }
 
-    @Test("Trap: layer multiplication: of two stacked clients one repeats: a request that is a repeat already is sent once")
+    @Test("Trap: only one of two stacked clients retries")
     func stacked() async throws {
         let transport = ScriptedTransport([.answer(status: 503)])
         let client = try client(transport)
@@ -61,7 +61,7 @@ import Timekeeping
         #expect(error?.attempts == 1 && transport.sent.count == 1)
     }
 
-    @Test("Trap: retrying an unkeyed POST, or one whose bytes were sent", arguments: [HTTPRequest.Method.post, .patch])
+    @Test("Trap: never retries an unkeyed POST whose bytes may have been sent", arguments: [HTTPRequest.Method.post, .patch])
     func unkeyed(method: HTTPRequest.Method) async throws {
         let steps: [ScriptedTransport.Step] = [
             .answer(status: 503, headers: [.retryAfter: "1"]),
@@ -76,7 +76,7 @@ import Timekeeping
         }
     }
 
-    @Test("A POST that surely never left is repeated, and one with a key as well, with the same key")
+    @Test("Retries a POST that certainly was not sent, and one with a key with that key")
     func keyed() async throws {
         let unsent = ScriptedTransport([
             .failure(TransportError(.unreachable, message: "", wasSent: false)), .answer(status: 200),
@@ -95,7 +95,7 @@ import Timekeeping
         #expect(keys.count == 2 && keys[0] == keys[1] && keys[0]?.first == "\"" && keys[0]?.count == 34)
     }
 
-    @Test("A body that can be sent once only is not repeated")
+    @Test("Does not repeat a body that can be sent only once")
     func oneShot() async throws {
         let transport = ScriptedTransport([.answer(status: 503)])
         let client = try client(transport)
@@ -104,7 +104,7 @@ import Timekeeping
         #expect(error?.attempts == 1)
     }
 
-    @Test("Trap: sleeping past a deadline: a wait that would end after it is not begun, and the error tells when")
+    @Test("Trap: does not begin a delay past the deadline, and the error reports the time")
     func deadline() async throws {
         let transport = ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "20"])])
         let client = try client(transport, timeout: .seconds(20))
@@ -113,7 +113,7 @@ import Timekeeping
         #expect(error?.retryAt == Date(timeIntervalSince1970: 1_762_252_220))
     }
 
-    @Test("Trap: waking early: a timer that fires early is set again")
+    @Test("Trap: a timer that fires early is set again")
     func early() async throws {
         let eager = EagerClock(clock: clock)
         let monotonic = MonotonicClock(eager)
@@ -126,7 +126,7 @@ import Timekeeping
         #expect(clock.now.offset == .seconds(10))
     }
 
-    @Test("Trap: retry storm: too many failures of the client's calls end all retries; successes bring them back")
+    @Test("Trap: too many failed calls stop all retries, and successes restore them")
     func budget() async throws {
         let budget = RetryBudget()
         let transport = ScriptedTransport(Array(repeating: .answer(status: 503, headers: [.retryAfter: "1"]), count: 6))
@@ -142,7 +142,7 @@ import Timekeeping
         #expect(budget.remaining == 6.5)
     }
 
-    @Test("Failures that reached no server cost nothing")
+    @Test("Failures that reached no server use no retry budget")
     func freeFailures() async throws {
         let budget = RetryBudget()
         let unreachable = ScriptedTransport.Step.failure(TransportError(.noInternet, message: "", wasSent: false))
@@ -154,7 +154,7 @@ import Timekeeping
         #expect(error?.kind == .noInternet && budget.remaining == 10)
     }
 
-    @Test("Cancelling ends a wait at once")
+    @Test("Cancellation ends a delay at once")
     func cancelled() async throws {
         let client = try client(ScriptedTransport([.answer(status: 503)]))
         let call = Task { await failure { _ = try await client.send(.get, "/a") } }
@@ -164,7 +164,7 @@ import Timekeeping
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("Every attempt says how much time is left")
+    @Test("Every attempt sends the remaining time")
     func timeLeft() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 503, headers: [.retryAfter: "4"]), count: 3))
         let client = try client(transport, timeout: .seconds(12), chance: 0)
@@ -173,7 +173,7 @@ import Timekeeping
     }
 }
 
-/// Wakes a second after somebody went to sleep, whatever he asked for.
+/// Wakes every sleeper after one second, whatever its deadline.
 private struct EagerClock: Clock {
     let clock: ManualClock
     var now: ManualClock.Instant { clock.now }

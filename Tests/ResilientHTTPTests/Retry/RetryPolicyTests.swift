@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "The pause is full jitter under a doubling ceiling",
+        "The delay is full jitter under a doubling ceiling",
         arguments: [(0, 1.0), (1, 2.0), (2, 4.0), (5, 32.0), (6, 60.0), (7, 60.0), (1_000, 60.0), (Int.max, 60.0)]
     )
     func ceiling(retry: Int, seconds: Double) {
@@ -37,21 +37,21 @@ import Testing
         #expect(backoff.pause(beforeRetry: retry, chance: 0.5) == .seconds(seconds / 2))
     }
 
-    @Test("A factor of 1 and a base above the cap have pauses too")
+    @Test("A factor of 1 and a base above the cap have delays, too")
     func oddBackoffs() {
         #expect(Backoff(base: .seconds(3), factor: 1).pause(beforeRetry: 9, chance: 1) == .seconds(3))
         #expect(Backoff(base: .seconds(90)).pause(beforeRetry: 0, chance: 1) == .seconds(60))
         #expect(Backoff(base: .zero).pause(beforeRetry: 9, chance: 1) == .zero)
     }
 
-    /// Seconds that the server names, seconds until the deadline, the wait in seconds if there is one.
+    /// The delay named by the server in seconds, the seconds until the deadline, and the expected delay, if any.
     private static let delays: [(Int, Double, Double?)] = [
         (0, 30, 0.5), (1, 30, 1.05), (59, 120, 61.95), (59, 59, nil), (60, 120, 63), (61, 120, nil), (3_600, 10_000, nil),
         (3_600, 30, nil), (1, 0.9, nil),
     ]
 
     @Test(
-        "A named delay is slept in full if policy and deadline allow it, else the call ends at once",
+        "Waits a named delay in full if policy and deadline allow it, else ends at once",
         arguments: Self.delays
     )
     func retryAfter(seconds: Int, timeLeft: Double, wait: Double?) {
@@ -69,7 +69,7 @@ import Testing
         #expect(reason == (seconds == 0 ? .backoff : .retryAfter))
     }
 
-    @Test("Chance never decides whether a delay is too long")
+    @Test("Jitter never decides whether a delay is too long")
     func capBeforeJitter() {
         for chance in [0, 0.5, 1] {
             #expect(decide(error(503, retryAfter: .seconds(61)), chance: chance) == .abandon(.waitTooLong))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("What may be repeated goes by the code, never by the status alone")
+    @Test("The code decides what may be retried, never only the status")
     func byCode() {
         let cases: [(Int, ErrorCode?, Bool)] = [
             (500, nil, true), (503, nil, true), (408, nil, true), (429, nil, true), (404, nil, false), (400, nil, false),
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("What is not safe to repeat is repeated only if it surely never left")
+    @Test("Retries an unsafe request only if it certainly was not sent")
     func unsafe() {
         #expect(decide(error(503), isSafe: false) == .abandon(.notSafe))
         let unsent = APIError(TransportError(.unreachable, message: "", wasSent: false), isSafeToRepeat: false)
@@ -110,7 +110,7 @@ import Testing
         #expect(decide(lost, isSafe: false) == .abandon(.notSafe))
     }
 
-    @Test("Trap: early retry: in random cases no wait is shorter than told, longer than allowed, or past the deadline")
+    @Test("Trap: no delay is below the named one, over the maximum or past the deadline")
     func random() {
         var random = SplitMix64(seed: 7)
         for _ in 0..<100_000 {

@@ -30,7 +30,7 @@ import Timekeeping
         )
     }
 
-    /// Makes a call and lets the clock run for a time.
+    /// Makes a call and advances the clock for a time.
     private func run(
         _ client: APIClient,
         _ method: HTTPRequest.Method = .get,
@@ -42,18 +42,19 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: a `Date`-less or skewed HTTP-date: the local clock counts only where the answer tells no time of its own",
+        "Trap: the local clock counts only for a date in a response without Date",
         arguments: [-86_400, -90, 0, 90, 86_400, 31_536_000]
     )
     func skewedDate(skew: Int) throws {
-        // By its own clock the server asks for 30 s, wherever the local clock stands.
+        // By the server's own clock the delay is 30 s, whatever the local clock shows.
         let told: HTTPFields = [.date: "Tue, 04 Nov 2025 10:30:00 GMT", .retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
         let dated = RecordingTransport(clock, [.answer(status: 503, headers: told), .answer(status: 200)])
         let wrong = Self.start.addingTimeInterval(Double(skew))
         #expect(run(try client(dated, wallClock: { wrong })).error == nil)
         #expect(dated.instants == [.zero, .seconds(30)])
 
-        // Without a `Date` the wall clock has to do. A wrong one makes the wait too long to be slept, or nothing; never does it hang.
+        // Without a `Date` the wall clock is used. A wrong one makes the delay zero or too long to wait for, but the call never
+        // hangs.
         let now = clock.now.offset
         let bare: HTTPFields = [.retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
         let undated = RecordingTransport(clock, [.answer(status: 503, headers: bare), .answer(status: 200)])
@@ -70,7 +71,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: clocks that jump: a wall clock that is set during a wait makes it neither longer nor shorter",
+        "Trap: a step of the wall clock during a delay does not change the delay",
         arguments: [-1, 1]
     )
     func jump(direction: Double) throws {
@@ -90,7 +91,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: clocks that stop in device sleep: its time counts, so what is over when the device wakes is not sent",
+        "Trap: device sleep counts, so an expired call is not sent after waking",
         arguments: [(Duration.seconds(60), 2), (.seconds(3_600), 1)]
     )
     func deviceSleep(asleep: Duration, requests: Int) throws {
@@ -99,7 +100,7 @@ import Timekeeping
         let client = try client(transport)
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
         executor.drain()
-        // No timer fires meanwhile; on waking all that are due do at once.
+        // No timer fires meanwhile. When the device wakes, all due timers fire at once.
         clock.advance(by: asleep)
         executor.drain()
         #expect(call.isOver && transport.instants.count == requests)
@@ -107,7 +108,7 @@ import Timekeeping
         #expect((call.error == nil) == (requests == 2))
     }
 
-    @Test("Trap: stale Authorization on a replay: a repeated request carries the token of that moment")
+    @Test("Trap: a repeated request sends the current token, not a stale one")
     func staleAuthorization() async throws {
         let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
         let session = Session(
@@ -120,7 +121,7 @@ import Timekeeping
             [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
         )
         let client = try client(transport, session: session)
-        // What is loaded is loaded by a task of its own, which nobody steps.
+        // The credentials are loaded by a separate task, which the test does not step.
         _ = try await session.credentials
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
         executor.drain()
@@ -130,7 +131,7 @@ import Timekeeping
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer at1", "Bearer at9"])
     }
 
-    @Test("A retry never carries the tokens of a user who signed in meanwhile: the call ends with its session")
+    @Test("A retry never sends another user's token: the call ends with its session")
     func otherUser() async throws {
         let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
         let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment, refresh: { _ in .number(9) })
@@ -146,7 +147,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: a clock-skew fix that retries every refusal of who asks: it is sent once, whatever time the answer tells",
+        "Trap: sends a refused request once, whatever time the response reports",
         arguments: [ErrorCode.authInvalidCredentials, .apiKeyInvalid, .resourceForbidden]
     )
     func skewFix(code: ErrorCode) async throws {
@@ -162,7 +163,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: loops that spin when the budget is empty: a failing server is asked twice a second at most",
+        "Trap: with an empty budget, sends a failing server at most two requests a second",
         arguments: [500, 503]
     )
     func spinning(status: Int) throws {

@@ -8,7 +8,7 @@ import Timekeeping
     private let clock = ManualClock()
     private var environment: ClientEnvironment { ClientEnvironment(clock: MonotonicClock(clock), chance: { 1 }) }
 
-    @Test("An operation is repeated after the pauses of the policy until it succeeds")
+    @Test("Repeats an operation with the policy's delays until it succeeds")
     func repeats() async throws {
         let environment = environment
         let work = Task {
@@ -26,7 +26,7 @@ import Timekeeping
         #expect(try await work.value == 3)
     }
 
-    @Test("What can't be repaired by repeating is thrown at once, under its context")
+    @Test("Throws a permanent failure at once, with its context")
     func permanent() async throws {
         struct Odd: Error {}
         let error = await failure {
@@ -35,7 +35,7 @@ import Timekeeping
         #expect(error?.context == "sync_data" && error?.attempts == 1 && error?.kind == .custom)
     }
 
-    @Test("No pause is begun that would end after the time is up")
+    @Test("Begins no delay that would end past the time limit")
     func deadline() async throws {
         let error = await failure {
             try await withRetry(timeout: .seconds(1), environment: environment) {

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "Ids in paths make no endpoints of their own",
+        "Ids in paths create no separate endpoints",
         arguments: [
             ("/api/activities", "/api/activities"), ("/api/activities/", "/api/activities"),
             ("//api//activities", "/api/activities"),
@@ -31,13 +31,13 @@ import Testing
         #expect(Self.endpoint(path) == "GET " + template)
     }
 
-    @Test("A path of a thousand segments makes a short name")
+    @Test("A path of a thousand segments has a short name")
     func long() {
         let name = Self.endpoint(String(repeating: "/abc", count: 1_000))
         #expect(name == "GET " + String(repeating: "/abc", count: 16) + "/{rest}")
     }
 
-    @Test("A registered route counts before the folding rules, the more particular before the other, whatever their order")
+    @Test("Registered routes precede folding rules, the more specific first in any order")
     func registered() {
         let routes: [RouteTemplate] = ["/api/{kind}/{id}", "/api/lessons/{id}", "/api/lessons/latest", "/{x}"]
         for table in [RouteTable(routes), RouteTable(routes.reversed())] {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "What is no template is refused",
+        "Refuses an invalid template",
         arguments: [
             "", "a", "/a//b", "/a?b", "/a#b", "/a b", "/{}", "/a{b}", "/{a}b", "/{a", "/a}", "/{a-b}", "/é", "/{é}", "/\n",
         ]
@@ -67,13 +67,13 @@ import Testing
         #expect(RouteTemplate(parsing: text) == nil)
     }
 
-    @Test("A template reads back as it is written", arguments: ["/", "/api/activities/{id}", "/a/{b_1}/c"])
+    @Test("A template survives a round trip through its text", arguments: ["/", "/api/activities/{id}", "/a/{b_1}/c"])
     func roundTrip(text: String) {
         #expect(RouteTemplate(parsing: text)?.description == text)
         #expect(RouteTemplate(parsing: text + "/") == (text == "/" ? nil : RouteTemplate(parsing: text)))
     }
 
-    @Test("A template that a programmer gets wrong stops the program")
+    @Test("An invalid template literal fails a precondition")
     func precondition() async {
         await #expect(processExitsWith: .failure) { _ = RouteTemplate(stringLiteral: "api") }
     }

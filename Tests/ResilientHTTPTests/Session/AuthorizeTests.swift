@@ -46,7 +46,10 @@ import Timekeeping
         transport.sent.map { $0.request.headerFields[.authorization] }
     }
 
-    @Test("What a 401 asks for goes by its code", arguments: [ErrorCode?.some(.authTokenExpired), .some(.authTokenInvalid), nil])
+    @Test(
+        "The code of a 401 decides the reaction",
+        arguments: [ErrorCode?.some(.authTokenExpired), .some(.authTokenInvalid), nil]
+    )
     func refreshes(code: ErrorCode?) async throws {
         let transport = ScriptedTransport([refusal(code), .answer(status: 200)])
         let (client, store) = try client(transport)
@@ -56,7 +59,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: signing out on API_KEY_INVALID: another credential's trouble neither refreshes nor signs out",
+        "Trap: API_KEY_INVALID neither refreshes nor signs out",
         arguments: [
             (ErrorCode.apiKeyInvalid, 401), (.apiKeyExpired, 401), (.socialTokenExpired, 401), (.authInvalidCredentials, 401),
             (.resourceForbidden, 403),
@@ -71,7 +74,7 @@ import Timekeeping
     }
 
     @Test(
-        "An ended session is never refreshed: the person signs in, and the call goes on",
+        "Never refreshes an ended session: the user signs in, and the call goes on",
         arguments: [ErrorCode.authSessionExpired, .authRefreshFailed]
     )
     func ended(code: ErrorCode) async throws {
@@ -82,7 +85,7 @@ import Timekeeping
         #expect(await store.load() == .number(9))
     }
 
-    @Test("Trap: 401 loop: a 401 on a fresh token is thrown, and the session stays")
+    @Test("Trap: throws a 401 on a fresh token, and the session stays")
     func loop() async throws {
         let transport = ScriptedTransport([refusal(.authTokenExpired), refusal(.authTokenExpired)])
         let (client, store) = try client(transport)
@@ -91,7 +94,7 @@ import Timekeeping
         #expect(await store.load() == .number(2))
     }
 
-    @Test("An endpoint that refuses every token does not make the client refresh without end")
+    @Test("An endpoint that refuses every token causes a bounded number of refreshes")
     func excessive() async throws {
         let transport = ScriptedTransport(Array(repeating: refusal(.authTokenExpired), count: 100))
         let (client, _) = try client(
@@ -104,7 +107,7 @@ import Timekeeping
         #expect(refreshes.value == SessionState.mostRenewals)
     }
 
-    @Test("A token that is about to end is replaced before it is used")
+    @Test("Replaces a token that is about to expire before its use")
     func proactive() async throws {
         for (left, isRefreshed) in [(29.0, true), (-5.0, true), (31.0, false)] {
             let transport = ScriptedTransport([.answer(status: 200)])
@@ -116,7 +119,7 @@ import Timekeeping
         }
     }
 
-    @Test("If a token can't be replaced ahead, the one at hand is used")
+    @Test("If an early refresh fails, uses the current token")
     func proactiveFailing() async throws {
         let transport = ScriptedTransport([.answer(status: 200)])
         let (client, store) = try client(
@@ -129,7 +132,7 @@ import Timekeeping
         #expect(await store.load()?.accessToken == "at1")
     }
 
-    @Test("Somebody who is not signed in sends no token, and is asked to sign in when one is missing")
+    @Test("A signed-out user sends no token, and signs in if one is required")
     func signedOut() async throws {
         let open = ScriptedTransport([.answer(status: 200)])
         _ = try await client(open, credentials: nil).0.send(.get, "/public")
@@ -142,7 +145,7 @@ import Timekeeping
         #expect(error?.kind == .unauthorized && error?.recovery == .signIn && error?.code == .authTokenMissing)
     }
 
-    @Test("A request that carries its own Authorization is left alone")
+    @Test("Does not change a request that has its own Authorization")
     func ownHeader() async throws {
         let transport = ScriptedTransport([refusal(.authTokenExpired)])
         let (client, _) = try client(transport)
@@ -150,7 +153,7 @@ import Timekeeping
         #expect(error?.code == .authTokenExpired && tokens(transport) == ["Basic x"] && refreshes.value == 0)
     }
 
-    @Test("A body that can be sent once only is not replayed")
+    @Test("Does not replay a body that can be sent only once")
     func oneShot() async throws {
         let transport = ScriptedTransport([refusal(.authTokenExpired)])
         let (client, _) = try client(transport)
@@ -159,7 +162,7 @@ import Timekeeping
         #expect(error?.code == .authTokenExpired && transport.sent.count == 1)
     }
 
-    @Test("A session that the store can't keep works until the app ends")
+    @Test("A session that the store can't save works until the app ends")
     func brokenStore() async throws {
         struct Broken: CredentialStore {
             func load() async throws -> Credentials? { .number(1) }

@@ -14,7 +14,7 @@ import Timekeeping
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    @Test("Credentials survive a new store, only their owner can read them, and forgetting removes them")
+    @Test("Credentials survive a new store, are private, and can be removed")
     func roundTrip() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = FileCredentialStore(file: file)
@@ -34,20 +34,20 @@ import Timekeeping
         )
     }
 
-    @Test("A file that is no session counts as none", arguments: ["", "{}", "{\"accessToken\":1}", "\u{0}"])
+    @Test("A file without a valid session counts as absent", arguments: ["", "{}", "{\"accessToken\":1}", "\u{0}"])
     func garbage(text: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(text.utf8).write(to: file)
         #expect(try await FileCredentialStore(file: file).load() == nil)
     }
 
-    @Test("A folder that is not there is said")
+    @Test("Reports a missing folder")
     func missingFolder() async throws {
         try FileManager.default.removeItem(at: folder)
         await #expect(throws: POSIXError.self) { try await FileCredentialStore(file: file).save(.number(1)) }
     }
 
-    @Test("Of many who want the file alone, one at a time has it")
+    @Test("Exclusive access to the file is granted to one caller at a time")
     func exclusive() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (entries, exits) = (Counter(), Counter())
@@ -55,7 +55,7 @@ import Timekeeping
             for _ in 0..<20 {
                 group.addTask {
                     try await FileCredentialStore(file: file, lockTimeout: .seconds(600)).exclusively {
-                        // Nobody else can have come in between the two if it is alone.
+                        // With exclusive access no other caller can run between the two.
                         let number = entries.increment()
                         await Task.yield()
                         #expect(exits.increment() == number)
@@ -67,7 +67,7 @@ import Timekeeping
         #expect(exits.value == 20)
     }
 
-    @Test("Who waits too long for another process is told so")
+    @Test("A caller that waits too long for another process gets an error")
     func timeout() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let clock = ManualClock()
@@ -82,7 +82,7 @@ import Timekeeping
         }
     }
 
-    @Test("Two sessions on one file refresh once, as two processes would")
+    @Test("Two sessions on one file refresh once, like two processes")
     func shared() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await FileCredentialStore(file: file).save(.number(1))
@@ -111,7 +111,7 @@ import Timekeeping
 }
 
 extension Session.Timing {
-    /// For tests that share a busy machine.
+    /// Long timeouts for tests on a busy machine.
     static var patient: Session.Timing {
         var timing = Session.Timing()
         timing.attemptTimeout = .seconds(600)

@@ -42,7 +42,7 @@ import Testing
         #expect(keychain.items.isEmpty)
     }
 
-    @Test("An item stores any secret beside the credentials, and stays when they are removed")
+    @Test("An item stores a secret beside the credentials and keeps it after their removal")
     func secret() async throws {
         let secrets = item(account: "session.device-tokens")
         #expect(try await secrets.loadSecret() == nil)
@@ -72,7 +72,7 @@ import Testing
         #expect(keychain.items.keys.map(\.accessibility) == [.afterFirstUnlockThisDeviceOnly])
     }
 
-    @Test("Keeps several sessions of one app apart by account")
+    @Test("Separates several sessions of one app by account")
     func accounts() async throws {
         try await item(account: "first").store(.number(1))
         try await item(account: "second").store(.number(2))
@@ -120,7 +120,7 @@ import Testing
         #expect(try await item().credentials() == .number(1))
     }
 
-    @Test("Treats an item that holds no credentials as none", arguments: ["", "{}", "\u{0}"])
+    @Test("Treats an item without valid credentials as absent", arguments: ["", "{}", "\u{0}"])
     func garbage(text: String) async throws {
         let attributes = SecItemAttributes(
             service: "com.example.app",
@@ -155,7 +155,7 @@ import Testing
         await #expect(throws: KeychainItem.Failure(status: .decode)) { try await item().credentials() }
     }
 
-    @Test("Calls keychain services outside of tasks, so that no thread of the pool waits")
+    @Test("Calls keychain services outside of tasks, so that no pool thread waits")
     func threads() async throws {
         try await item().store(.number(1))
         _ = try await item().credentials()
@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-/// A keychain in memory with the rules of the real one: an item is found by everything but its accessibility.
+/// A keychain in memory with the rules of the real one: all attributes except the accessibility identify an item.
 private final class MemoryKeychain: SecItemFunctions {
     private struct State {
         var items: [SecItemAttributes: Data] = [:]

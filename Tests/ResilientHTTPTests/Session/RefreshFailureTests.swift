@@ -8,9 +8,9 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Calls in flight while the refresh endpoint fails, on a clock that is moved by hand.
-@Suite("A refresh endpoint that fails", .timeLimit(.minutes(10))) struct RefreshFailureTests {
-    /// Moves the clock until the storm is over.
+/// Calls in flight while the refresh endpoint fails, on a manual clock.
+@Suite("A failing refresh endpoint", .timeLimit(.minutes(10))) struct RefreshFailureTests {
+    /// Advances the clock until the storm is over.
     private func run(_ storm: RefreshStorm, timeout: Duration = .seconds(30)) async throws -> RefreshStorm.Report {
         let clock = ManualClock()
         let server = RefreshServer(storm, clock)
@@ -34,7 +34,7 @@ import Timekeeping
     }
 
     @Test(
-        "Failing one to three times in any way, it fails no call, and one refresh is in flight at a time",
+        "One to three failures fail no call, and one refresh is in flight at a time",
         arguments: RefreshStorm.Failure.allCases,
         [20, 200]
     )
@@ -46,7 +46,7 @@ import Timekeeping
         }
     }
 
-    @Test("If it fails for longer than the deadlines allow, the calls fail, but never with an expired session")
+    @Test("An outage past the deadlines fails the calls, never with an expired session")
     func outage() async throws {
         let report = try await run(RefreshStorm(.unavailable, failures: 1_000_000, calls: 50), timeout: .seconds(10))
         #expect(report.errors.count == 50)
@@ -57,7 +57,7 @@ import Timekeeping
         #expect(report.errors.allSatisfy { $0.recovery != .signIn })
     }
 
-    @Test("A delay beyond every deadline fails the calls at once, with the time in their errors")
+    @Test("A delay beyond every deadline fails the calls at once with the time")
     func longDelay() async throws {
         let clock = ManualClock()
         let session = Session(
@@ -81,7 +81,7 @@ import Timekeeping
         #expect(try await session.credentials == .number(1))
     }
 
-    @Test("Only successful renewals count against five in 30 s")
+    @Test("Only successful refreshes count toward five in 30 s")
     func failuresDontCount() async throws {
         let clock = ManualClock()
         let attempts = Counter()
@@ -102,7 +102,7 @@ import Timekeeping
         #expect(try await session.credentials == .number(2))
     }
 
-    @Test("A refresh whose response was lost is repeated with the same refresh token")
+    @Test("A refresh with a lost response is retried with the same refresh token")
     func sameToken() async throws {
         let clock = ManualClock()
         let tokens = Mutex<[String]>([])

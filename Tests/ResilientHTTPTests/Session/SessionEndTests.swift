@@ -10,7 +10,7 @@ import Timekeeping
 
 /// Refreshes that end after the session has changed.
 @Suite("A refresh that ends late", .timeLimit(.minutes(2))) struct SessionEndTests {
-    /// Holds refreshes back until they are released.
+    /// Delays refreshes until they are released.
     private final class Endpoint: Sendable {
         private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
         private let outcome: @Sendable () throws -> Credentials
@@ -51,7 +51,7 @@ import Timekeeping
         )
     }
 
-    /// Begins a refresh, changes the session meanwhile, and lets the refresh end.
+    /// Starts a refresh, changes the session meanwhile, and lets the refresh end.
     private func run(
         _ outcome: @escaping @Sendable () throws -> Credentials,
         meanwhile change: (Session) async throws -> Void
@@ -67,7 +67,7 @@ import Timekeeping
         return session
     }
 
-    @Test("A late success does not bring a session back after its sign-out, and is revoked")
+    @Test("A late success does not restore a session after its sign-out, and is revoked")
     func signOut() async throws {
         let session = try await run({ .number(2) }, meanwhile: { try await $0.setCredentials(nil) })
         #expect(try await session.credentials == nil)
@@ -85,7 +85,7 @@ import Timekeeping
         #expect(revoked.all == [.number(2)])
     }
 
-    @Test("A late refusal does not sign out a user who signed in meanwhile, and asks no user to sign in")
+    @Test("A late refusal neither signs out a new user nor prompts for a sign-in")
     func refusal() async throws {
         let refused: @Sendable () throws -> Credentials = { throw APIError(DecodedError(status: 401)) }
         let session = try await run(refused, meanwhile: { try await $0.setCredentials(.number(7)) })
@@ -94,7 +94,7 @@ import Timekeeping
         #expect(prompts.value == 0)
     }
 
-    @Test("A sign-out by another process is not undone by a late success")
+    @Test("A late success does not undo a sign-out by another process")
     func otherProcessSignsOut() async throws {
         let store = store
         let session = try await run({ .number(2) }, meanwhile: { _ in await store.save(nil) })
@@ -104,7 +104,7 @@ import Timekeeping
         #expect(revoked.all == [.number(2)])
     }
 
-    @Test("A refused refresh takes the tokens of another process that refreshed first")
+    @Test("A refused refresh uses the tokens of another process that refreshed first")
     func otherProcessRefreshes() async throws {
         let store = store
         var fresh = Credentials.number(5)
@@ -129,7 +129,7 @@ import Timekeeping
         #expect(try await session.credentials == (ends ? nil : .number(1)))
     }
 
-    @Test("A refresh that returns an access token only keeps the refresh token and the user")
+    @Test("A refresh without a new refresh token keeps the old one and the user")
     func accessTokenOnly() async throws {
         let held = Credentials(accessToken: "at1", refreshToken: "rt1", userID: "ana")
         let session = Session(
@@ -141,7 +141,7 @@ import Timekeeping
         #expect(credentials?.accessToken == "at2" && credentials?.refreshToken == "rt1" && credentials?.userID == "ana")
     }
 
-    @Test("A delay of an hour at the refresh endpoint that nothing confirms blocks the session for a minute at most")
+    @Test("An unconfirmed delay of an hour blocks the session for at most a minute")
     func unconfirmedDelay() async throws {
         let clock = ManualClock()
         let isDown = Mutex(true)
@@ -186,7 +186,7 @@ import Timekeeping
         #expect(await slow.load() == nil)
     }
 
-    @Test("After a prompt the waiting calls go on, unless another user is known to have signed in", arguments: ["ana", "eva"])
+    @Test("After a prompt pending calls continue, unless another user has signed in", arguments: ["ana", "eva"])
     func promptedUser(user: String) async throws {
         let held = Credentials(accessToken: "at1", refreshToken: nil, userID: "ana")
         let session = Session(

@@ -9,13 +9,14 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Random histories of sign-ins, sign-outs, calls, refreshes, failures, cancellations, a second process and kills, against a server that knows
-/// which token belongs to whom.
+/// Random histories of sign-ins, sign-outs, calls, refreshes, failures, cancellations, a second process and kills, against a
+/// server that
+/// knows the session of each token.
 @Suite("Random histories of sessions", .timeLimit(.minutes(60))) struct SessionHistoryTests {
-    /// More of them with `HOLDFAST_ROUNDS`.
+    /// The number of histories, which `HOLDFAST_ROUNDS` can raise.
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("No session is resurrected, no call carries another user's token, and no user is signed out by mistake")
+    @Test("Restores no ended session, mixes no users' tokens and signs no user out wrongly")
     func histories() async throws {
         let lanes = 4
         let findings = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -43,7 +44,7 @@ private struct History {
     private let shared = SharedStore()
     private var processes: [Process]
     private var calls: [Task<Void, Never>] = []
-    /// The session that the last sign-in or sign-out asked for.
+    /// The session that the last sign-in or sign-out requested.
     private var expected: Int?
     private var steps: [String] = []
 
@@ -132,7 +133,7 @@ private struct History {
         }
     }
 
-    /// Lets all that is in flight end, and every process compare its session with the store once more.
+    /// Waits until everything in flight has ended and every process has compared its session with the store.
     private mutating func settle() async {
         world.releaseAll()
         let (calls, processes) = (calls, processes)
@@ -141,7 +142,7 @@ private struct History {
             // A refresh whose last caller has left continues. A process that joined it would not compare its session with the store.
             while !processes.allSatisfy(\.session.isIdle) { await Task.yield() }
         }
-        // A session that was renewed many times lately may be refreshed again.
+        // A session that was refreshed many times recently may be refreshed again after this time.
         clock.advance(by: SessionState.renewalWindow)
         await advancing { for process in processes { await process.refresh() } }
     }
@@ -161,7 +162,7 @@ private struct History {
     }
 }
 
-/// A process with a session and a client, which a kill cuts off from the store.
+/// A process with a session and a client. A kill disconnects it from the store.
 private struct Process {
     let session: Session
     let client: APIClient
@@ -187,7 +188,7 @@ private struct Process {
 
     func kill() { handle.cut() }
 
-    /// Refreshes the session until the server or the store has decided about it: a process that reached neither holds what it held.
+    /// Refreshes the session until the server or the store has decided. A process that reached neither keeps its session.
     func refresh() async {
         while true {
             do {
@@ -211,7 +212,7 @@ private final class SharedStore: Sendable {
     }
 }
 
-/// One process's way to the store.
+/// One process's connection to the store.
 private final class StoreHandle: CredentialStore {
     private struct Killed: Error {}
     private let store: SharedStore
@@ -234,12 +235,12 @@ private final class StoreHandle: CredentialStore {
         try await alive().save(credentials, replacing: expected)
     }
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
-        // The lock of a killed process is free: its flight goes on here, and reaches nothing.
+        // The lock of a killed process is free. Its flight continues here without any effect.
         try await alive().lock.run { try await body() }
     }
 }
 
-/// A server that holds refreshes back until they are released with an outcome.
+/// A server that delays refreshes until they are released with an outcome.
 private final class World: HTTPTransport {
     enum Outcome: CaseIterable {
         case success, lostBefore, lostAfter, unavailable, limited, ended
@@ -285,7 +286,7 @@ private final class World: HTTPTransport {
         }
     }
 
-    /// - Returns: Whether a refresh waited.
+    /// - Returns: Whether a refresh was waiting.
     func release(_ outcome: Outcome, at place: Int) -> Bool {
         let waiter = state.withLock { state in
             state.waiting.isEmpty ? nil : state.waiting.remove(at: place % state.waiting.count)

@@ -8,8 +8,8 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("One refresh for all", .timeLimit(.minutes(2))) struct SharedRefreshTests {
-    /// The first test makes 10,000 calls, the others as many as it takes to see the same.
+@Suite("A refresh shared by all calls", .timeLimit(.minutes(2))) struct SharedRefreshTests {
+    /// The first test makes 10,000 calls; fewer are enough for the others.
     private let calls = 2_000
     private let clock = ManualClock()
     private let refreshes = Counter()
@@ -29,7 +29,7 @@ import Timekeeping
         return APIClient(baseURL: url, transport: server, session: session, middleware: [], environment: environment)
     }
 
-    /// Makes all calls at once; returns the kinds of their failures.
+    /// Makes all calls at once, and returns the kinds of their failures.
     private func call(
         _ client: APIClient,
         times: Int? = nil,
@@ -52,7 +52,7 @@ import Timekeeping
         }
     }
 
-    @Test("Trap: a straggler's 401 starting a second refresh: 10,000 calls, 5 % of the 401s late, one refresh, all succeed")
+    @Test("Trap: 10,000 calls with late 401 responses share one refresh, and all succeed")
     func stragglers() async throws {
         let server = TokenServer(valid: "at2", holdsEvery: 20)
         let client = try client(server) { [refreshes] token in
@@ -61,7 +61,7 @@ import Timekeeping
             return .number(2)
         }
         let failures = await call(client, times: 10_000) {
-            // All the others first: their calls end with the new token.
+            // Waits for all the others first: their calls end with the new token.
             while server.sent(with: "at2") < 1 || server.heldBack == 0 { await Task.yield() }
             while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1 { await Task.yield() }
             for _ in 0..<1_000 { await Task.yield() }
@@ -82,7 +82,7 @@ import Timekeeping
         #expect(server.sent(with: "at1") == before)
     }
 
-    @Test("A refresh that the network swallows signs nobody out: the calls fail, and a later one refreshes")
+    @Test("A refresh lost in the network signs no user out, and a later call refreshes")
     func networkFailure() async throws {
         let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
         let isDown = Mutex(true)
@@ -101,7 +101,7 @@ import Timekeeping
         #expect(await store.load() == .number(2))
     }
 
-    @Test("Trap: a refresh that never returns: its attempts end, and each call ends at its own deadline")
+    @Test("Trap: a hanging refresh ends its attempts, and each call at its own deadline")
     func hanging() async throws {
         let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
         let client = try client(server, store: store) { [clock, refreshes] _ in
@@ -120,7 +120,7 @@ import Timekeeping
         #expect(await store.load() == .number(1), "no user was signed out")
     }
 
-    @Test("A refused refresh clears the credentials, asks the person once, and all calls go on with the new session")
+    @Test("A refused refresh removes the credentials and prompts once; then calls continue")
     func refused() async throws {
         let (server, store) = (TokenServer(valid: "at9", holdsEvery: 20), MemoryCredentialStore(.number(1)))
         let client = try client(server, store: store) { [refreshes] _ in
@@ -140,7 +140,7 @@ import Timekeeping
         #expect(await store.load() == .number(9))
     }
 
-    @Test("If the person would not sign in, all calls fail as unauthorized, and nobody is asked twice")
+    @Test("If the user declines to sign in, all calls fail as unauthorized after one prompt")
     func declined() async throws {
         let (server, store) = (TokenServer(valid: "at9", holdsEvery: 20), MemoryCredentialStore(.number(1)))
         let client = try client(server, store: store) { _ in
@@ -158,9 +158,7 @@ import Timekeeping
         #expect(await store.load() == nil)
     }
 
-    @Test(
-        "Of 10,000 callers those who are cancelled leave, the first among them; the others get the one refresh, and nobody stays behind"
-    )
+    @Test("Canceled callers of 10,000 leave at once, and the others share one refresh")
     func cancelledCrowd() async throws {
         let server = TokenServer(valid: "at2", holdsEvery: 20)
         let (responses, response) = AsyncStream<Void>.makeStream()
@@ -177,7 +175,7 @@ import Timekeeping
             environment: environment
         )
         let crowd = (0..<10_000).map { _ in Task { await failure { _ = try await client.send(.get, "/a") } } }
-        // All have been refused: some are held back, the others wait for the refresh.
+        // All calls have been refused: some responses are delayed, and the other calls wait for the refresh.
         while server.heldBack + session.waiting < crowd.count { await Task.yield() }
         for (number, call) in crowd.enumerated() where number.isMultiple(of: 3) { call.cancel() }
         server.release()
@@ -191,7 +189,7 @@ import Timekeeping
         #expect(server.sent(with: "at1") == crowd.count && server.sent(with: "at2") == crowd.count * 2 / 3)
     }
 
-    @Test("Trap: a cancelled caller losing a rotated refresh token: the refresh goes on, and its result is kept")
+    @Test("Trap: canceling a caller keeps the refresh and stores its rotated token")
     func cancelledCaller() async throws {
         let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
         let client = try client(server, store: store) { [clock, refreshes] _ in

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import ResilientHTTP
 
-/// A server in memory with access tokens: it answers 401 with a code to all but the newest one.
+/// A server in memory with access tokens. It responds with 401 and a code to all tokens except the newest one.
 final class TokenServer: HTTPTransport {
     private struct State {
         var valid: String
@@ -22,21 +22,21 @@ final class TokenServer: HTTPTransport {
 
     /// - Parameters:
     ///   - valid: The token that is accepted.
-    ///   - code: What the others are refused with.
-    ///   - holdsEvery: Every so many-th refusal is held back until ``release()``.
+    ///   - code: The code of the refusal of other tokens.
+    ///   - holdsEvery: The interval of refusals that are delayed until ``release()``, such as 10 for each tenth one.
     init(valid: String, code: ErrorCode = .authTokenExpired, holdsEvery: Int? = nil) {
         state = Mutex(State(valid: valid, holdsEvery: holdsEvery, code: code))
     }
 
-    /// How many requests carried a token.
+    /// Returns the number of requests that contained a token.
     func sent(with token: String) -> Int { state.withLock { $0.sentWith[token] ?? 0 } }
-    /// How many refusals are held back.
+    /// The number of delayed refusals.
     var heldBack: Int { state.withLock(\.held.count) }
 
-    /// Accepts another token from now on.
+    /// Accepts only another token from now on.
     func accept(_ token: String) { state.withLock { $0.valid = token } }
 
-    /// Lets the refusals go that were held back, and holds none any more.
+    /// Releases the delayed refusals, and delays none any more.
     func release() {
         let held = state.withLock { state in
             state.isReleased = true
@@ -74,13 +74,13 @@ final class TokenServer: HTTPTransport {
 }
 
 extension Credentials {
-    /// Credentials of a test: the generation is in the tokens.
+    /// Returns test credentials whose tokens contain the generation.
     static func number(_ number: Int, expiresAt: Date? = nil) -> Credentials {
         Credentials(accessToken: "at\(number)", refreshToken: "rt\(number)", expiresAt: expiresAt)
     }
 }
 
-/// Counts, from many tasks.
+/// A counter for concurrent tasks.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
     var value: Int { count.load(ordering: .relaxed) }

@@ -23,7 +23,7 @@ import Testing
         return .stream(status: 206, headers: headers, chunks: [Array(text.utf8)])
     }
 
-    /// Runs a body with the address of a file in an empty folder.
+    /// Runs a closure with the URL of a file in an empty folder.
     private func withTarget(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -43,7 +43,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
     }
 
-    @Test("Survives a length that no file can have")
+    @Test("Handles a length that no file can have")
     func hostileLength() async throws {
         try await withTarget { target in
             let hostile = ScriptedTransport.Step.stream(
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Requests the whole although the caller names a range")
+    @Test("Requests the whole resource although the caller names a range")
     func callerRange() async throws {
         try await withTarget { target in
             var transport: ScriptedTransport?
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("Continues by itself after a lost connection, with the range and the validator")
+    @Test("Continues automatically after a lost connection, with range and validator")
     func continues() async throws {
         try await withTarget { target in
             let steps = [
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("Continues in a later process where the partial file ends")
+    @Test("Continues in a later process at the end of the partial file")
     func later() async throws {
         try await withTarget { target in
             let never = whole("abc", length: 9, end: TransportError(.untrusted, message: "m", wasSent: true))
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("Starts anew when the resource has changed, and when the path is another one")
+    @Test("Starts again when the resource or the path has changed")
     func changed() async throws {
         try await withTarget { target in
             let broken = whole("abc", length: 9, end: TransportError(.untrusted, message: "m", wasSent: true))
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(
-        "Starts anew when the server sends another part or version than the one that was requested",
+        "Starts again when the server sends another part or version than requested",
         arguments: [("bytes 2-5/6", "\"1\""), ("bytes 3-5/6", "\"2\""), ("nonsense", "\"1\""), ("bytes 3-6/6", "\"1\"")]
     )
     func mismatch(range: String, tag: String) async throws {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("Without a strong validator starts anew after a lost connection")
+    @Test("Starts again after a lost connection if there is no strong validator")
     func weak() async throws {
         let date = "Tue, 04 Nov 2025 10:30:00 GMT"
         let strong: HTTPFields = [.lastModified: date, .date: "Tue, 04 Nov 2025 10:30:01 GMT", .contentLength: "6"]
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("Takes a partial file that is complete already, and drops one that is longer than the resource")
+    @Test("Accepts a complete partial file, and removes one longer than the resource")
     func outOfRange() async throws {
         for (total, steps) in [("bytes */3", []), ("bytes */2", [whole("ab")])] as [(String, [ScriptedTransport.Step])] {
             try await withTarget { target in
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test("Never takes a body that is shorter than announced for a whole one")
+    @Test("Never accepts a body shorter than announced as complete")
     func short() async throws {
         try await withTarget { target in
             var transport: ScriptedTransport?

@@ -10,7 +10,7 @@ import Testing
         return try await api.lines("/a").reduce(into: []) { $0.append($1) }
     }
 
-    @Test("End with LF, CR, CRLF and the Unicode separators; the last one needs no end")
+    @Test("End with LF, CR, CRLF or a Unicode separator; the last one needs no end")
     func ends() async throws {
         let text = "a\nb\rc\r\nd\u{85}e\u{2028}f\u{2029}g\u{0B}h\u{0C}i"
         #expect(try await lines([Array(text.utf8)]) == ["a", "b", "c", "d", "e", "f", "g", "h", "i"])
@@ -23,7 +23,7 @@ import Testing
         #expect(try await lines([]) == [])
     }
 
-    @Test("Are the same however the bytes are split over chunks")
+    @Test("Do not depend on how the bytes are split over chunks")
     func split() async throws {
         let text = "señal: 🎉\r\nd\u{2028}e\u{85}\rÿ\u{2027}z\n"
         let whole = try await lines([Array(text.utf8)])

@@ -13,7 +13,7 @@ import Testing
         return (String(decoding: transport.sent.first?.body ?? [], as: UTF8.self), body.contentType, body.length)
     }
 
-    @Test("Are written with fields, data and files in order, and announce their length")
+    @Test("Contain fields, data and files in order, and announce their length")
     func parts() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString).txt")
         try Data("file".utf8).write(to: file)
@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    @Test("Can be sent again, and have a boundary that no other form has")
+    @Test("Can be sent again, and have a unique boundary")
     func again() async throws {
         var form = MultipartForm()
         form.append("a", name: "b")
@@ -68,7 +68,7 @@ import Testing
         #expect(form.body.contentType.utf8.count <= "multipart/form-data; boundary=".utf8.count + 70)
     }
 
-    @Test("With a file that is missing fail without a request")
+    @Test("With a missing file fail without a request")
     func missing() async throws {
         var form = MultipartForm()
         form.append(file: URL(fileURLWithPath: "/nonexistent/file"), name: "b")

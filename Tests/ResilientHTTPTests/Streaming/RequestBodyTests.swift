@@ -18,7 +18,7 @@ import Testing
         try makeClient(transport, middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))])
     }
 
-    @Test("A file and a sequence that can be made again are sent again by a retry")
+    @Test("A retry sends a file or a repeatable sequence again")
     func replayable() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try Data(repeating: 7, count: 200_000).write(to: file)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("A sequence that is read once is never sent again")
+    @Test("A sequence that can be read once is never sent again")
     func oneShot() async throws {
         let transport = ScriptedTransport([.answer(status: 502), .answer(status: 200, body: "{}")])
         let body = RequestBody(oneShot: chunks([[1]]), contentType: "a/b")
@@ -39,7 +39,7 @@ import Testing
         #expect(error?.status == 502 && transport.sent.count == 1)
     }
 
-    @Test("The progress of a retry starts at 0 again and ends at the length")
+    @Test("The progress of a retry starts again at 0 and ends at the length")
     func progress() async throws {
         let transport = ScriptedTransport([.answer(status: 502), .answer(status: 200, body: "{}")])
         let seen = Mutex<[TransferProgress]>([])
@@ -50,7 +50,7 @@ import Testing
         #expect(TransferProgress(completed: 1, total: 4).fraction == 0.25 && TransferProgress(completed: 1).fraction == nil)
     }
 
-    @Test("A body that has another length than announced fails as an invalid request", arguments: [2, 4] as [Int64])
+    @Test("A body of another length than announced fails as an invalid request", arguments: [2, 4] as [Int64])
     func length(announced: Int64) async throws {
         let transport = ScriptedTransport([.answer(status: 200)])
         let body = RequestBody(length: announced, contentType: "a/b") { chunks([[1, 2, 3]]) }
@@ -66,7 +66,7 @@ import Testing
         #expect(transport.sent.first?.request.headerFields[.contentType] == "image/png")
     }
 
-    @Test("The error of a stream that fails is the cause of the call's error")
+    @Test("The error of a failing stream is the cause of the call's error")
     func cause() async throws {
         struct Broken: Error {}
         let body = RequestBody(.stream(length: nil) { _ in throw Broken() }, contentType: "a/b")

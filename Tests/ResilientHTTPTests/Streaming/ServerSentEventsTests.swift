@@ -42,7 +42,7 @@ import Timekeeping
         #expect(parse("data: a\u{2028}b\u{85}c\n\n").events.map(\.data) == ["a\u{2028}b\u{85}c"])
     }
 
-    @Test("Ignores an id with NUL and a retry that is no number")
+    @Test("Ignores an id with NUL and a retry that is not a number")
     func ignored() {
         let (events, parser) = parse("id: 1\nid: 2\u{0}\nretry: 1x\nretry:\nretry: -5\ndata: a\n\n")
         #expect(events.map(\.id) == ["1"] && parser.retry == nil)
@@ -50,7 +50,7 @@ import Timekeeping
         #expect(parse("retry: 99999999999999999999\n").parser.retry == nil)
     }
 
-    @Test("Stores an id with the event that it ends, also without data, and drops an incomplete event")
+    @Test("Stores an id with its event, also without data, and drops an incomplete event")
     func ids() {
         #expect(parse("id: 7\n\n").parser.lastEventID == "7")
         #expect(parse("id: 7\n\n").events.isEmpty)
@@ -81,7 +81,7 @@ private final class Pauses: Sendable {
 }
 
 @Suite("Reconnecting server-sent events", .timeLimit(.minutes(5))) struct ServerSentEventsTests {
-    @Test("Bounds a delay that the server names: never none at all, and an hour at most")
+    @Test("Bounds a delay from the server between a minimum and an hour")
     func namedDelays() {
         let rules = ServerSentEvents.Reconnection()
         #expect(rules.pause(failures: 0, named: .zero, chance: 0) == .milliseconds(500))
@@ -95,7 +95,7 @@ private final class Pauses: Sendable {
         .stream(status: 200, headers: [.contentType: "text/event-stream; charset=utf-8"], chunks: [Array(text.utf8)], end: end)
     }
 
-    /// Reads all events while a clock jumps from sleep to sleep.
+    /// Reads all events while the clock jumps from sleep to sleep.
     private func read(
         _ steps: [ScriptedTransport.Step],
         rules: ServerSentEvents.Reconnection = ServerSentEvents.Reconnection(),
@@ -136,7 +136,7 @@ private final class Pauses: Sendable {
         return (result?.data ?? [], pauses.all.withLock(\.self), result?.error, transport.sent.map(\.request))
     }
 
-    @Test("Connects again with the last id after the end and after a break, until the server responds with 204")
+    @Test("Reconnects with the last id after an end or a break, until the server sends 204")
     func reconnects() async throws {
         let result = try await read([
             stream("id: 1\ndata: a\n\n"), stream("data: b\n\nid: 2\ndata: lost\n", end: lost), stream("id: ñ\ndata: c\n\n"),
@@ -150,14 +150,14 @@ private final class Pauses: Sendable {
         #expect(result.pauses == [.seconds(3), .seconds(3), .seconds(3)])
     }
 
-    @Test("Waits as long as the server's retry, and up to a quarter longer")
+    @Test("Waits the server's retry delay plus up to a quarter")
     func named() async throws {
         let steps = [stream("retry: 10000\ndata: a\n\n"), stream("data: b\n\n"), .answer(status: 204)]
         #expect(try await read(steps).pauses == [.seconds(10), .seconds(10)])
         #expect(try await read(steps, chance: 1).pauses == [.seconds(12.5), .seconds(12.5)])
     }
 
-    @Test("Doubles the delay with each connection that fails, up to the cap, and starts again after a success")
+    @Test("Doubles the delay per failed connection up to the cap, and resets on success")
     func backoff() async throws {
         let fails = ScriptedTransport.Step.failure(TransportError(.unreachable, message: "m", wasSent: false))
         let steps = Array(repeating: fails, count: 6) + [stream("data: a\n\n"), .answer(status: 204)]
@@ -166,27 +166,27 @@ private final class Pauses: Sendable {
         #expect(result.data == ["a"])
     }
 
-    @Test("Waits at least for the delay that a refusal names")
+    @Test("Waits at least for the delay of a refusal")
     func retryAfter() async throws {
         let result = try await read([.answer(status: 503, headers: [.retryAfter: "90"]), .answer(status: 204)])
         #expect(result.pauses.count == 1 && (result.pauses.first ?? .zero) >= .seconds(90) && result.error == nil)
     }
 
-    @Test("Ends with the error of a refusal that does not pass, and of a response that is no event stream")
+    @Test("Ends with the error of a permanent refusal or of a response without events")
     func refused() async throws {
         #expect(try await read([.answer(status: 404)]).error?.status == 404)
         let page = try await read([.answer(status: 200, headers: [.contentType: "text/html"], body: "<html>")])
         #expect(page.error?.kind == .decoding && page.error?.status == 200 && page.sent.count == 1)
     }
 
-    @Test("Ends after the largest number of failures in a row, if there is one")
+    @Test("Ends after the maximum number of consecutive failures, if there is one")
     func maximum() async throws {
         let steps = Array(repeating: ScriptedTransport.Step.failure(lost), count: 9)
         let result = try await read(steps, rules: ServerSentEvents.Reconnection(maximumFailures: 3))
         #expect(result.error?.kind == .network && result.sent.count == 3)
     }
 
-    @Test("Begins after the id that the caller stored")
+    @Test("Starts after the id that the caller stored")
     func resumes() async throws {
         let result = try await read([stream("data: a\n\n"), .answer(status: 204)], lastEventID: "41")
         let name = try #require(HTTPField.Name("Last-Event-ID"))

@@ -14,7 +14,7 @@ import Timekeeping
         chunks: [[104, 101], [108, 108, 111]]
     )
 
-    @Test("Returns the head with the body unread, and then the chunks as they arrived")
+    @Test("Returns the head with an unread body, then the chunks as they arrived")
     func chunks() async throws {
         let transport = ScriptedTransport([hello])
         let stream = try await makeClient(transport).stream(.get, "/a")
@@ -57,7 +57,7 @@ import Timekeeping
         #expect(transport.sent.count == 2)
     }
 
-    @Test("Decodes the error of a refusal as any call does")
+    @Test("Decodes the error of a refusal like any call")
     func refusal() async throws {
         let body = Array(#"{"error":{"code":"NOT_FOUND","message":"No such export"}}"#.utf8)
         let api = try makeClient(ScriptedTransport([.stream(status: 404, chunks: [body])]))
@@ -106,7 +106,7 @@ import Timekeeping
         #expect(texts.count == 2)
     }
 
-    @Test("Counts the head as success for the breaker and the retry budget, however the bodies end")
+    @Test("Counts the head as a success for breaker and retry budget, whatever the bodies")
     func success() async throws {
         let lost = TransportError(.connectionLost, message: "m", wasSent: true)
         let broken = ScriptedTransport.Step.stream(status: 200, chunks: [[1]], end: lost)
@@ -169,7 +169,7 @@ import Timekeeping
     }
 }
 
-/// The times that a transport was given.
+/// The time limits that a transport received.
 private final class Times: Sendable {
     let value = Mutex<[Duration]>([])
 }

@@ -16,7 +16,7 @@ import Testing
         let name = "session-1"
     }
 
-    @Test("Counts calls per user, over a restart")
+    @Test("Counts calls per user, also over a restart")
     func example() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -61,8 +61,9 @@ import Testing
 }
 
 extension Throttler {
-    /// The page makes its throttler without a clock. Here it gets one that stands still, so that the page's numbers don't depend on
-    /// how long the test takes.
+    /// The page creates its throttler without a clock. Here it gets a clock that does not advance, so that the page's numbers
+    /// don't depend on
+    /// the duration of the test.
     fileprivate convenience init(policy: ThrottlePolicy, store: any ThrottleStore) {
         let instant = SnapshotTime(wallNanoseconds: 1_762_252_200_000_000_000, bootNanoseconds: 0, bootID: "boot")
         self.init(policy: policy, store: store, clock: ManualClock(), snapshotTime: { instant })

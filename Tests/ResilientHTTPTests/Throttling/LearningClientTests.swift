@@ -7,7 +7,7 @@ import Testing
 import Timekeeping
 
 @Suite struct LearningClientTests {
-    /// Limits that the server keeps and that the client doesn't know; its own policy is three times as generous.
+    /// Limits of the server that the client does not know. Its own policy is three times as generous.
     private static let hidden: [RateLimitPolicy] = [
         .requests(1, per: .seconds(20), name: "one"),
         .requests(5, per: .seconds(30), name: "five"),
@@ -16,7 +16,7 @@ import Timekeeping
     ]
 
     @Test(
-        "A client that learns from headers uses 97 % of a limit that it didn't know, and at most a thousandth of its calls are refused",
+        "Learns a limit from headers, uses 97% of it, and at most 0.1% are refused",
         arguments: [1, 2, 5, 10, 32, 100]
     )
     func learns(callers: Int) async throws {
@@ -24,13 +24,14 @@ import Timekeeping
     }
 
     @Test(
-        "So it does in older drafts and vendors' dialects, which don't tell all",
+        "Learns also from older drafts and vendors' dialects with fewer facts",
         arguments: [LimitedServer.Dialect.draft7, .draft6, .vendor, .vendorInstant],
         [1, 10, 100]
     )
     func dialects(dialect: LimitedServer.Dialect, callers: Int) async throws {
         for hidden in Self.hidden {
-            // An instant in whole seconds and a date in whole seconds are up to two apart: too coarse for a short window.
+            // An instant in whole seconds and a date in whole seconds differ by up to two seconds, which is too coarse for a
+            // short window.
             if dialect == .vendorInstant, hidden.window < .seconds(120) { continue }
             try await Self.expectLearning(of: hidden, dialect: dialect, callers: callers)
         }
@@ -45,7 +46,7 @@ import Timekeeping
         #expect(refused <= 0.001, "\(hidden.name), \(dialect)")
     }
 
-    /// What the server saw in eleven windows.
+    /// Returns the calls that the server received in eleven windows.
     private static func log(
         of hidden: RateLimitPolicy,
         dialect: LimitedServer.Dialect,

@@ -10,10 +10,10 @@ import Testing
 @Suite struct ThrottleFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "throttle-\(UUID().uuidString)/inner")
     private let endpoint = Endpoint(.get, "/api/activities")
-    /// The system's clocks, which go on while processes come and go.
+    /// The system's clocks, which continue while processes start and end.
     private let system = ManualClock()
 
-    /// A process: its own monotonic clock, the same files.
+    /// Creates a process with its own monotonic clock and the same files.
     private func process(
         _ store: (any ThrottleStore)? = nil,
         log: CapturedLog = CapturedLog(),
@@ -39,7 +39,7 @@ import Testing
     private func cleanUp() { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
 
     @Test(
-        "A kill at any moment gains no call: what went out is known to the next process",
+        "A kill at any moment admits no extra call: the next process knows those sent",
         arguments: [0, -1_000_000, 1_000_000] as [Int64]
     )
     func kill(wallStep: Int64) async throws {
@@ -55,7 +55,7 @@ import Testing
         #expect(try await process().decide(endpoint).isAllowed, "and forgives what is a minute old")
     }
 
-    @Test("Across boots a wall clock that went backwards gains nothing")
+    @Test("After another boot, a wall clock that went backward admits no extra call")
     func boots() async throws {
         defer { cleanUp() }
         for _ in 0..<10 { _ = try await process(boot: "a").decide(endpoint) }
@@ -63,7 +63,7 @@ import Testing
         #expect(try await later.decide(endpoint).wait == .seconds(60))
     }
 
-    @Test("A call is saved before it is sent, and the server's wish to wait before its answer is told")
+    @Test("Saves a call before sending it, and the server's delay before returning it")
     func writeAhead() async throws {
         defer { cleanUp() }
         let request = HTTPRequest(method: .get, scheme: "https", authority: "h", path: "/api/activities")
@@ -77,7 +77,7 @@ import Testing
         #expect(try await process().decide(endpoint).wait == .seconds(90))
     }
 
-    @Test("Users have files of their own, that only the owner may read and that don't tell who it is")
+    @Test("Each user has a private file whose name does not identify the user")
     func privacy() async throws {
         defer { cleanUp() }
         let process = process()
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "A file that can't be read counts as the shortest quota used up, is logged without its words, and is replaced",
+        "An unreadable file counts as the shortest quota, is logged and replaced",
         arguments: ["", "{", "null", "[]", "{\"version\":1}", "{\"version\":2,\"entries\":[]}", "\u{0}\u{1}", "{\"entries\":7}"]
     )
     func corrupt(text: String) async throws {
@@ -117,7 +117,7 @@ import Testing
         #expect(try await self.process().decide(endpoint) == .allowed(remaining: 8))
     }
 
-    @Test("A disk that can't be written is logged once, and calls go on within the quota")
+    @Test("Logs an unwritable disk once, and calls continue within the quota")
     func unwritable() async throws {
         struct Full: ThrottleStore {
             func load(user: String?) async throws -> ThrottleSnapshot? { nil }
@@ -133,7 +133,7 @@ import Testing
         #expect(try await self.process(blocked).decide(endpoint).isAllowed)
     }
 
-    @Test("Calls that come together share saves, and none goes out unsaved")
+    @Test("Concurrent calls share saves, and none is sent unsaved")
     func together() async throws {
         final class Slow: ThrottleStore {
             let saves = Mutex<[Int]>([])
@@ -157,7 +157,7 @@ import Testing
         #expect(saves.last == saves.max(), "the last save knows most")
     }
 
-    @Test("A snapshot can also be kept by the app itself")
+    @Test("An app can also store a snapshot itself")
     func byHand() async throws {
         let first = Throttler(clock: system, snapshotTime: SnapshotTime.now)
         for _ in 0..<10 { _ = try await first.decide(endpoint, user: "ana") }
@@ -169,7 +169,7 @@ import Testing
         #expect(first.snapshot(user: "nobody") == Throttler().snapshot())
     }
 
-    @Test("A reset survives a restart as well")
+    @Test("A reset survives a restart, too")
     func reset() async throws {
         defer { cleanUp() }
         let process = process()

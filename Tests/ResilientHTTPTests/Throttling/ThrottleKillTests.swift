@@ -7,7 +7,7 @@ import Testing
 @Suite struct ThrottleKillTests {
     private static let endpoint = Endpoint(.get, "/api/activities")
 
-    /// A process that may make ten calls an hour, and notes each as a file before the next.
+    /// A process that may make ten calls an hour, and records each as a file before the next.
     private static func throttler(_ folder: String) -> Throttler {
         let policy = ThrottlePolicy(others: .requests(10, per: .seconds(3_600)))
         return Throttler(policy: policy, store: ThrottleFile(folder: URL(fileURLWithPath: folder)))
@@ -18,7 +18,7 @@ import Testing
         _ = FileManager.default.createFile(atPath: folder + "/sent-\(UUID().uuidString)", contents: nil)
     }
 
-    @Test("Processes that are killed at a random moment make no more calls together than one may")
+    @Test("Processes killed at random moments make no more calls together than one may")
     func killed() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "killed-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }

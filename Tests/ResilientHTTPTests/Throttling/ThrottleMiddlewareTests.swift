@@ -25,7 +25,7 @@ import Testing
         .answer(status: 200, headers: headers, body: "1")
     }
 
-    @Test("A call that may not go is not sent, and fails with the wait, the context and a text for the person")
+    @Test("Does not send a refused call, and fails it with wait, context and user text")
     func held() async throws {
         let transport = ScriptedTransport(Array(repeating: Self.ok(), count: 20))
         let client = try client(transport, throttler())
@@ -51,7 +51,7 @@ import Testing
         let _: Int = try await eva.get("/api/lessons/30")
     }
 
-    @Test("A Retry-After is obeyed, in seconds or as a date, on 429 and 503", arguments: [429, 503])
+    @Test("Obeys Retry-After in seconds or as a date, on 429 and 503", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         for value in ["30", "Tue, 04 Nov 2025 10:30:30 GMT"] {
             let step = ScriptedTransport.Step.answer(status: status, headers: [.retryAfter: value])
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("What remains is learned from a success, and a stored answer teaches nothing")
+    @Test("Learns the remaining quota from a success, and nothing from a cached response")
     func remaining() async throws {
         let none: HTTPFields = try [
             #require(.init("RateLimit")): #""a";r=0;t=9"#, #require(.init("RateLimit-Policy")): #""a";q=1;w=9"#,
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("GitHub's 403 is a refusal if it says that nothing is left; any other 403 is an answer")
+    @Test("GitHub's 403 is a refusal if nothing remains, and any other 403 a response")
     func forbidden() async throws {
         let left = try #require(HTTPField.Name("X-RateLimit-Remaining"))
         let reset = try #require(HTTPField.Name("X-RateLimit-Reset"))
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "Garbage in the fields changes nothing",
+        "Garbage in the fields has no effect",
         arguments: ["", "x", "-1", "\"a\";r=;t=", "99999999999999999999", "\"a;r=0", "NaN"]
     )
     func garbage(value: String) async throws {
@@ -107,7 +107,7 @@ import Testing
         for _ in 0..<2 { let _: Int = try await client.get("/a") }
     }
 
-    @Test("Lost connections widen the spacing; a call that the caller gave up does not")
+    @Test("Lost connections widen the spacing, but a call canceled by the caller does not")
     func network() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
         let gone = ScriptedTransport.Step.failure(TransportError(.noInternet, message: "x", wasSent: false))
@@ -118,7 +118,7 @@ import Testing
         #expect(held?.kind == .throttled && held?.retryAfter == .milliseconds(500))
     }
 
-    @Test("The log tells each decision at debug level, and neither id, query, user nor host")
+    @Test("Logs each decision at debug level without id, query, user or host")
     func logged() async throws {
         let transport = ScriptedTransport(Array(repeating: Self.ok(), count: 40))
         let client = try client(transport, throttler(), user: "ana-secret")

@@ -18,14 +18,14 @@ import Testing
         return Throttler(policy: policy, clock: clock, randomness: SplitMix64(seed: 1))
     }
 
-    /// What became of one call: when it went, or why it didn't.
+    /// The outcome of one call: when it was sent, or why it was not.
     private enum Outcome: Equatable {
         case went(at: Duration)
         case held(retryAfter: Duration?)
         case cancelled
     }
 
-    /// One call; its outcome is `nil` as long as it waits, so that a test which is wrong fails rather than hangs.
+    /// One call. Its outcome is `nil` while it waits, so that an incorrect test fails instead of hanging.
     private final class Attempt: Sendable {
         private let state = Mutex<(outcome: Outcome?, task: Task<Void, Never>?)>((nil, nil))
 
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Makes a call that may wait.
+    /// Starts a call that may wait.
     private func start(
         _ throttler: Throttler,
         waitingUpTo longest: Duration = .seconds(1_000),
@@ -66,7 +66,7 @@ import Testing
         return attempt
     }
 
-    @Test("Callers go in the order in which they came, each at the first instant at which it may")
+    @Test("Admits callers in order of arrival, each at its first possible instant")
     func fifo() async throws {
         let throttler = throttler()
         var tasks: [Attempt] = []
@@ -82,7 +82,7 @@ import Testing
         #expect(throttler.status(of: endpoint).waiting == 0)
     }
 
-    @Test("A turn that would come too late is refused at once, with the true wait: nobody sleeps past a deadline")
+    @Test("Refuses a turn past the deadline at once with the true wait")
     func deadline() async throws {
         let throttler = throttler()
         for _ in 0..<2 { _ = start(throttler) }
@@ -105,7 +105,7 @@ import Testing
         #expect(third.outcome == .went(at: .seconds(60)))
     }
 
-    @Test("Who is cancelled has taken nothing, and the next one moves up")
+    @Test("A canceled caller consumes nothing, and the next one moves up")
     func cancellation() async throws {
         let throttler = throttler()
         let tasks = (0..<6).map { _ in
@@ -127,7 +127,7 @@ import Testing
         #expect(clock.sleeperCount == 0 && throttler.status(of: endpoint).count == 2)
     }
 
-    @Test("The line has an end")
+    @Test("The queue is bounded")
     func full() async throws {
         let throttler = throttler(2, waiters: 3)
         let tasks = (0..<6).map { _ in
@@ -141,7 +141,7 @@ import Testing
         #expect(tasks.dropLast().map(\.outcome) == [0, 0, 60, 60, 120].map { .went(at: .seconds($0)) })
     }
 
-    @Test("When the server asks to wait, those whose turn is now too late are told so at once")
+    @Test("When the server sends a delay, refuses callers whose turn is now too late")
     func blocked() async throws {
         let throttler = throttler()
         let clock = clock
@@ -164,7 +164,7 @@ import Testing
         #expect(last == .went(at: .seconds(201)))
     }
 
-    @Test("A place that becomes free earlier than thought is taken at once")
+    @Test("Uses a slot that becomes free earlier than expected at once")
     func earlier() async throws {
         let throttler = throttler(100)
         let told = try [#require(HTTPField.Name("RateLimit-Policy")): #""a";q=2;w=60"#] as HTTPFields
@@ -181,7 +181,7 @@ import Testing
         #expect(waiter.outcome == .went(at: .seconds(3)), "the call in flight never reached the server")
     }
 
-    @Test("A reset lets those in line go")
+    @Test("A reset admits the queued callers")
     func reset() async throws {
         let throttler = throttler()
         let tasks = (0..<4).map { _ in start(throttler) }
@@ -191,7 +191,7 @@ import Testing
         for task in tasks { #expect(task.outcome == .went(at: .zero)) }
     }
 
-    @Test("Ten thousand random cancellations leave no waiter and no sleeper behind, and take nothing")
+    @Test("10,000 random cancellations leave no waiter or sleeper and consume nothing")
     func churn() async throws {
         var generator = SplitMix64(seed: 3)
         let throttler = throttler(3, waiters: 50)
@@ -227,7 +227,7 @@ import Testing
         #expect(throttler.status(of: endpoint).remaining == 3)
     }
 
-    @Test("Cancellations from other threads, while turns come, leave nothing behind either")
+    @Test("Cancellations from other threads during turns leave nothing behind either")
     func race() async throws {
         let throttler = throttler(5, waiters: 1_000)
         let middleware = ThrottleMiddleware(throttler, waitingUpTo: .seconds(10_000))

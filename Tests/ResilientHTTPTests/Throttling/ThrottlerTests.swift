@@ -12,9 +12,7 @@ import Testing
         Throttler(policy: policy, capacity: capacity, clock: clock, randomness: SplitMix64(seed: 1))
     }
 
-    @Test(
-        "Eleven calls to /api/activities within 30 seconds: ten pass, the eleventh is told to wait until the first is a minute old"
-    )
+    @Test("Admits 10 of 11 calls in 30 s; the 11th waits until the first is a minute old")
     func elevenCalls() async throws {
         let throttler = throttler()
         for call in 0..<10 {
@@ -29,7 +27,7 @@ import Testing
         #expect(try await throttler.decide(activities).isAllowed)
     }
 
-    @Test("10 per minute to activities, 20 to streams, 30 to anything else, each endpoint with a quota of its own")
+    @Test("10 per minute to activities, 20 to streams, 30 to each other endpoint")
     func standard() async throws {
         let throttler = throttler()
         for (endpoint, quota) in [
@@ -42,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("A minute and an hour hold together, by route or by method and route")
+    @Test("Enforces a minute and an hour together, by route or by method and route")
     func joint() async throws {
         var policy = ThrottlePolicy.appsInTheField
         let minute = RateLimitPolicy.requests(10, per: .seconds(60), name: "minute")
@@ -57,7 +55,7 @@ import Testing
         #expect(try await !throttler.decide(Endpoint(.delete, "/api/activities")).isAllowed)
     }
 
-    @Test("Each user has quotas of his own")
+    @Test("Each user has separate quotas")
     func users() async throws {
         let throttler = throttler()
         for user in ["ana", "eva", nil] {
@@ -69,7 +67,7 @@ import Testing
         #expect(throttler.status(of: activities, user: "eva").remaining == 0)
     }
 
-    @Test("The numbers that an app shows: count, limit, remaining, next admission; asking writes nothing")
+    @Test("Reports count, limit, remaining and next admission without writing anything")
     func numbers() async throws {
         let throttler = throttler()
         for _ in 0..<4 { _ = try await throttler.decide(activities) }
@@ -86,7 +84,7 @@ import Testing
         #expect(throttler.statuses().count == 2)
     }
 
-    @Test("Reset gives one endpoint's quota back, or all of a user's")
+    @Test("A reset restores one endpoint's quota, or all of a user's")
     func reset() async throws {
         let throttler = throttler()
         let other = Endpoint(.get, "/other")
@@ -100,7 +98,7 @@ import Testing
         #expect(throttler.status(of: other).remaining == 30)
     }
 
-    @Test("Refusals are told to everyone who listens; who is slow loses the oldest, and a person is told once per row")
+    @Test("Listeners get each refusal (slow ones lose the oldest), users one per series")
     func refusals() async throws {
         var policy = ThrottlePolicy.appsInTheField
         policy.refusalsWorthReporting = 3
@@ -126,7 +124,7 @@ import Testing
         #expect(late == [5, 1])
     }
 
-    @Test("Who asks again and again waits longer, if the policy says so")
+    @Test("Repeated early calls wait longer if the policy defines it")
     func penalty() async throws {
         var policy = ThrottlePolicy(others: .requests(1, per: .seconds(10)))
         policy.penalty = RefusalPenalty(after: 2, first: .seconds(4), longest: .seconds(8))
@@ -136,7 +134,7 @@ import Testing
         #expect(waits == [0, 10, 14, 18, 18].map { .seconds($0) })
     }
 
-    @Test("However many endpoints and users there are, the memory is bounded, and newcomers past that share one quota")
+    @Test("Bounds the memory for any endpoints and users; new ones past it share a quota")
     func bounded() async throws {
         let throttler = throttler(capacity: 10)
         var allowed = 0
@@ -153,7 +151,7 @@ import Testing
         #expect(throttler.statuses().count == 11, "what is as good as new makes room")
     }
 
-    @Test("A thousand callers at once get exactly the quota")
+    @Test("A thousand concurrent callers get exactly the quota")
     func race() async throws {
         let throttler = Throttler()
         let allowed = try await withThrowingTaskGroup(of: Bool.self) { group in

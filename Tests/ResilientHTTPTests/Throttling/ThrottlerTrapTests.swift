@@ -30,7 +30,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: a reset throttle after an error: what was sent counts, however it ended",
+        "Trap: a sent call counts, however it ends",
         arguments: [
             .answer(status: 500), .answer(status: 503), .answer(status: 404), .answer(status: 401),
             .answer(status: 200, body: "<html>"),
@@ -42,7 +42,7 @@ import Timekeeping
         let throttler = throttler(5)
         let transport = RecordingTransport(clock, Array(repeating: step, count: 100))
         let client = try client(throttler, transport)
-        // So far apart that a bad network's spacing is no reason.
+        // So far apart that the spacing after lost connections is not the reason.
         for call in 0..<100 {
             let outcome = Outcome<Void>(on: executor) { let _: Int = try await client.get("/a") }
             executor.drain()
@@ -55,7 +55,7 @@ import Timekeeping
         }
     }
 
-    @Test("Trap: remembering minutes of a short outage: the first answer after it lets calls go at the old pace")
+    @Test("Trap: the first response after an outage restores the old rate at once")
     func outage() throws {
         let throttler = throttler(60)
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
@@ -76,7 +76,7 @@ import Timekeeping
         #expect(succeeded.prefix(20) == (0..<20).map { first + .milliseconds(500) * $0 }[...], "nothing is held back any more")
     }
 
-    @Test("Trap: an unbounded map of contexts: a thousand calls, each under a context of its own, leave nothing behind")
+    @Test("Trap: a thousand calls with different contexts leave no entries")
     func contexts() throws {
         let clock = clock
         let tally = ErrorTally(clock: MonotonicClock(clock))

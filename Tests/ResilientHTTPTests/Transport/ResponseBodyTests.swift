@@ -13,7 +13,7 @@ import Testing
         return ResponseBody(stream)
     }
 
-    /// Answers with a body of its own.
+    /// Responds with a fixed body.
     private struct Fixed: HTTPTransport {
         let status: Int
         var headers: HTTPFields = [:]
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "A body is read whole up to the limit, and told to be cut past it",
+        "Reads a body up to the limit, and reports a longer one as truncated",
         arguments: [(5, 5, false), (6, 5, false), (4, 4, true), (3, 3, true), (2, 2, true), (0, 0, true)]
     )
     func collect(limit: Int, count: Int, isTruncated: Bool) async throws {
@@ -60,20 +60,20 @@ import Testing
         #expect(collected.isTruncated == isTruncated)
     }
 
-    @Test("A body that is there already is read like any other")
+    @Test("Reads a body that is already complete like any other")
     func ready() async throws {
         #expect(try await ResponseBody().collect(upTo: 0).bytes.isEmpty)
         #expect(try await ResponseBody([1, 2]).collect(upTo: 9).bytes == [1, 2])
         #expect(try await ResponseBody([1, 2]).collect(upTo: 1).isTruncated)
     }
 
-    @Test("The error of a stream is thrown")
+    @Test("Throws the error of a stream")
     func failing() async {
         let lost = TransportError(.connectionLost, message: "x", wasSent: true)
         await #expect(throws: TransportError.self) { try await body([[1]], failing: lost).collect(upTo: 9) }
     }
 
-    @Test("A success larger than the client's limit is refused")
+    @Test("Refuses a success larger than the client's limit")
     func tooLarge() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
         var client = try makeClient(Fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
@@ -82,7 +82,7 @@ import Testing
         #expect(error?.kind == .decoding && error?.status == 200)
     }
 
-    @Test("A success as large as the client's limit is read")
+    @Test("Reads a success as large as the client's limit")
     func largest() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
         var client = try makeClient(Fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
@@ -91,7 +91,7 @@ import Testing
         #expect(number == 1)
     }
 
-    @Test("Of an error no more than 64 KiB are read, and the status and headers count")
+    @Test("Reads at most 64 KiB of an error, and uses its status and headers")
     func largeError() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
         let transport = Fixed(status: 503, headers: [.errorCode: "SERVER_MAINTENANCE"], body: body([chunk, chunk, chunk]))
@@ -100,7 +100,7 @@ import Testing
         #expect(error?.code == .serverMaintenance && error?.kind == .server)
     }
 
-    @Test("A body that breaks off is a network error under a success, and does not hide the status of an error")
+    @Test("A broken body fails a success, and does not hide the status of an error")
     func broken() async throws {
         let lost = TransportError(.connectionLost, message: "x", wasSent: true)
         let success = try makeClient(Fixed(status: 200, body: body([[49]], failing: lost)))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct IdempotencyKeyTests {
     @Test(
-        "A quoted string and the bare text name the same key",
+        "A quoted string and the bare text are the same key",
         arguments: [
             (#""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324"),
             ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "What is neither is refused",
+        "Refuses any other text",
         arguments: [
             (#"""#, .malformed), (#""a"#, .malformed), (#""a"b"#, .malformed), (#""a\""#, .malformed), (#""a\x""#, .malformed),
             (#""a";p=1"#, .malformed), (#""a", "b""#, .malformed), ("a,b", .malformed), ("a;b", .malformed), ("a b", .malformed),
@@ -31,7 +31,7 @@ import Testing
         #expect(throws: refusal) { _ = try IdempotencyKey(value) }
     }
 
-    @Test("The longest key has 255 bytes, its quotes and escapes not counted")
+    @Test("The longest key has 255 bytes without quotes and escapes")
     func length() throws {
         let longest = String(repeating: "k", count: 255)
         #expect(try IdempotencyKey(longest).text == longest)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Two fields are no key, none is none")
+    @Test("Two fields are an invalid key, and no field is no key")
     func fields() throws {
         let name = try #require(HTTPField.Name("Idempotency-Key"))
         var headers: HTTPFields = [:]
@@ -53,12 +53,12 @@ import Testing
         #expect(throws: IdempotencyKey.Refusal.malformed) { _ = try IdempotencyKey(headers) }
     }
 
-    @Test("Clients, methods, routes and keys that only read alike when they are strung together are told apart")
+    @Test("Distinguishes clients, methods, routes and keys with equal concatenations")
     func partsAreKeptApart() throws {
         let secret = IdempotencySecret()
         func key(_ key: String, _ client: String, _ method: String, _ route: String) throws -> RequestDigest {
             let key = try IdempotencyKey(key)
-            return secret.claim(key, client: client, method: method, route: route, path: "/", body: []).key
+            return secret.claim(key, owner: .account(client), method: method, route: route, path: "/", body: []).key
         }
         let keys = [
             try key("a", "c", "POST", "/x"), try key("a", "c", "POST", "/y"), try key("a", "c", "PUT", "/x"),
@@ -69,17 +69,29 @@ import Testing
         let claims = try ["/a", "/ab"].flatMap { path in
             try ["b", ""].map { body in
                 let key = try IdempotencyKey("k")
-                return secret.claim(key, client: "c", method: "POST", route: "/", path: path, body: Array(body.utf8)).fingerprint
+                return secret.claim(key, owner: .account("c"), method: "POST", route: "/", path: path, body: Array(body.utf8))
+                    .fingerprint
             }
         }
         #expect(Set(claims).count == 4)
     }
 
-    @Test("Under another secret everything is different, and a secret is never told")
+    @Test("An account and a secret that read alike have different keys")
+    func owners() throws {
+        let secret = IdempotencySecret()
+        let owners: [IdempotencyOwner] = [.account("x"), .secret("x"), .account("y"), .secret("y")]
+        let keys = try owners.map { owner in
+            let key = try IdempotencyKey("k")
+            return secret.claim(key, owner: owner, method: "POST", route: "/", path: "/", body: []).key
+        }
+        #expect(Set(keys).count == owners.count)
+    }
+
+    @Test("Another secret changes every digest, and descriptions show no secret")
     func secrets() throws {
         let (one, other) = (IdempotencySecret(), IdempotencySecret())
         func claim(_ secret: IdempotencySecret) throws -> IdempotencyClaim {
-            secret.claim(try IdempotencyKey("k"), client: "c", method: "POST", route: "/", path: "/", body: [])
+            secret.claim(try IdempotencyKey("k"), owner: .account("c"), method: "POST", route: "/", path: "/", body: [])
         }
         #expect(try claim(one).key == claim(one).key && claim(one).fingerprint == claim(one).fingerprint)
         #expect(try claim(one).key != claim(other).key && claim(one).fingerprint != claim(other).fingerprint)
@@ -87,11 +99,11 @@ import Testing
         #expect("\(one)" == "IdempotencySecret" && String(reflecting: one) == "IdempotencySecret")
     }
 
-    @Test("The body of a stored response is read only with the key, the client and the secret of its request")
+    @Test("Reads a stored body only with the key, client and secret of its request")
     func sealed() throws {
         let secret = IdempotencySecret()
         func claim(_ key: String, client: String = "c", by secret: IdempotencySecret) throws -> IdempotencyClaim {
-            secret.claim(try IdempotencyKey(key), client: client, method: "POST", route: "/", path: "/", body: [])
+            secret.claim(try IdempotencyKey(key), owner: .account(client), method: "POST", route: "/", path: "/", body: [])
         }
         let text = "a token that no database shows"
         let answer = try #require(IdempotentResponse(status: 200, headers: [:], body: Array(text.utf8)))
@@ -105,7 +117,7 @@ import Testing
         #expect(throws: (any Error).self) { try answer.opened(for: claim("k", by: secret)) }
     }
 
-    @Test("Of an answer nothing is kept that identifies anybody")
+    @Test("Stores only header fields of a response that identify no user")
     func safeHeaders() throws {
         var headers: HTTPFields = [.contentType: "text/plain", .location: "/x", .setCookie: "s=1", .authorization: "Bearer t"]
         headers[.wwwAuthenticate] = "Bearer"
@@ -115,9 +127,8 @@ import Testing
         #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
     }
 
-    @Test("Bounds of nothing are a programmer's mistake")
+    @Test("Bounds of zero fail a precondition")
     func bounds() async {
-        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(keys: 10, keysPerClient: 0) }
-        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(keys: 10, keysPerClient: 11) }
+        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(bytes: IdempotencyBounds.minimum - 1) }
     }
 }

@@ -11,7 +11,7 @@ import Testing
         try #require(IdempotentResponse(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
     }
 
-    @Test("Another process on the same file sees what was claimed and what was answered")
+    @Test("Another process on the same file sees claims and stored responses")
     func processes() async throws {
         try await withStores { stores in
             let first = SQLiteIdempotencyStore(stores.database)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Of claims in two processes at once one has the key")
+    @Test("Of concurrent claims in two processes exactly one gets the key")
     func race() async throws {
         try await withStores { stores in
             let other = try stores.reopened()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Neither the key nor the request lies in the file")
+    @Test("The file contains neither the key nor the request")
     func atRest() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
@@ -52,27 +52,39 @@ import Testing
     @Test("The counts follow the rows, whatever removes them")
     func counts() async throws {
         try await withStores { stores in
-            let store = SQLiteIdempotencyStore(stores.database, bounds: IdempotencyBounds(keys: 50, keysPerClient: 10))
+            let store = SQLiteIdempotencyStore(stores.database, bounds: IdempotencyBounds(bytes: 1 << 20))
             for number in 0..<120 {
-                let claim = try IdempotencyClaim.sample("\(number)", client: "\(number % 9)")
+                let owner = IdempotencyOwner.address("\(number % 9)", network: "\(number % 3)")
+                let claim = try IdempotencyClaim.sample("\(number)", owner: number % 2 == 0 ? .account("\(number % 9)") : owner)
                 _ = try await store.claim(claim, after: Double(number))
                 if number % 3 == 0 { try await store.release(claim) }
-                if number % 3 == 1 { try await store.finish(claim, with: nil, until: .after(Double(200 + number))) }
+                if number % 3 == 1 {
+                    let answer = try answer(String(repeating: "x", count: number * 20))
+                    try await store.finish(claim, with: answer, until: .after(Double(200 + number)))
+                }
             }
             while try await store.sweep(at: .after(230)) {}
             let rows = try await stores.number("SELECT COUNT(*) FROM idempotency_key")
             #expect(rows > 0)
             #expect(try await store.count() == rows)
-            #expect(try await stores.number("SELECT SUM(keys) FROM idempotency_client") == rows)
             let differing = """
-                SELECT COUNT(*) FROM idempotency_client AS c
-                WHERE keys <> (SELECT COUNT(*) FROM idempotency_key WHERE client = c.client)
+                SELECT COUNT(*) FROM idempotency_usage AS u
+                WHERE size <> (SELECT SUM(size) FROM idempotency_key WHERE client = u.owner OR network = u.owner)
                 """
             #expect(try await stores.number(differing) == 0)
+            #expect(try await stores.number("SELECT COUNT(*) FROM idempotency_usage") > 3)
+            for (pool, condition) in [(0, "IS NULL"), (1, "IS NOT NULL")] {
+                let size = try await stores.number("SELECT TOTAL(size) FROM idempotency_key WHERE network \(condition)")
+                #expect(size > 0)
+                #expect(try await stores.number("SELECT size FROM idempotency_pool WHERE id = \(pool)") == size)
+            }
+            while try await store.sweep(at: .after(1_000)) {}
+            #expect(try await stores.number("SELECT COUNT(*) FROM idempotency_usage") == 0)
+            #expect(try await stores.number("SELECT SUM(size) FROM idempotency_pool") == 0)
         }
     }
 
-    @Test("A row that was tampered with is an error, not a crash")
+    @Test("A manipulated row is an error, not a crash")
     func corrupt() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
@@ -84,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("Whatever a sweep leaves is removed by the next")
+    @Test("The next sweep removes the rows that a bounded sweep leaves")
     func sweepInSteps() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)

@@ -11,9 +11,7 @@ import Testing
         let key: Int
     }
 
-    @Test(
-        "Whatever stops, kills and clock steps come between, no window ever holds more than the quota; and what is left is exact"
-    )
+    @Test("For any stops, kills and clock steps, no window exceeds its quota")
     func property() async throws {
         let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap(Int.init) ?? 15
         for seed in 0..<rounds { try await run(seed: UInt64(seed)) }
@@ -55,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("Admissions that race with saves are in the rows or in the journal when the process is killed")
+    @Test("Admissions that race with saves are in the rows or the journal after a kill")
     func race() async throws {
         for round in 0..<20 {
             try await withMachine { machine in

@@ -13,7 +13,7 @@ import Testing
         .rule("hour", 3, per: 3_600), .rule("paced", 100, per: 60, algorithm: .strictGCRA(burst: 10)),
     ]
 
-    @Test("A restart forgives nobody: what is left is the same to the unit, and returns at the same instant")
+    @Test("After a restart the remaining quota and its reset are exactly the same")
     func restart() async throws {
         try await withMachine { machine in
             try await {
@@ -25,7 +25,7 @@ import Testing
             machine.pass(.seconds(1))
             let process = try await machine.start(rules)
             #expect(process.left("hour") == 1)
-            // One unit has returned in a second.
+            // One unit has returned after a second.
             #expect(process.left("paced") == 4)
             #expect(process.left("hour", "bea") == 3)
             machine.pass(.seconds(3_598))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("A refund outlives a restart, also of what was saved before")
+    @Test("A refund survives a restart, also of a saved charge")
     func refund() async throws {
         try await withMachine { machine in
             try await {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A kill -9 forgives nobody either, whether or not there was a save, and charges nobody more", arguments: [false, true])
+    @Test("A kill -9 loses no usage and adds none, with or without a save before it", arguments: [false, true])
     func kill(savesBetween: Bool) async throws {
         try await withMachine { machine in
             try await {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("Kills in a row forgive nobody")
+    @Test("Consecutive kills lose no usage")
     func kills() async throws {
         try await withMachine { machine in
             for left in [2, 1, 0] {
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "Within one boot no step of the wall clock forgives or charges anything, after a stop and after a kill",
+        "Within one boot no clock step changes usage, after a stop and after a kill",
         arguments: [Duration.seconds(86_400), .seconds(-86_400), .seconds(-1_800_000_000)],
         [false, true]
     )
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("Across boots the wall clock tells the time, and one that was set back tells none")
+    @Test("After another boot the wall clock counts, unless it was set back")
     func reboot() async throws {
         for (step, left) in [(Duration.zero, 1), (.seconds(-3_000), 0)] {
             try await withMachine { machine in
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "If the machine went down, the time that may be missing counts as spent, for keys that nobody knows too; also where boots can't be told apart",
+        "After a machine crash the unknown time counts as used, for all keys",
         arguments: [true, false]
     )
     func machineCrash(tellsBoots: Bool) async throws {
@@ -157,7 +157,7 @@ import Testing
             let process = try await machine.start(rules, committed: ["paced"])
             #expect(!process.take("hour"))
             #expect(!process.take("hour", "bea"))
-            // Nothing of this one can be missing.
+            // No usage of this key can be missing.
             #expect(process.left("paced", "bea") == 10)
             machine.pass(.seconds(3_599))
             #expect(!process.take("hour", "bea"))
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("A machine that comes back after a window holds nothing against anybody")
+    @Test("A machine that was down for longer than a window has no usage left")
     func longDowntime() async throws {
         try await withMachine { machine in
             try await {
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("A reset request's limits commit with its intent, and outlive the machine")
+    @Test("A reset request's limits commit with its intent and survive a machine crash")
     func withIntent() async throws {
         try await withMachine { machine in
             let intents = SQLiteMailIntentQueue(machine.database)
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("An intent that can't be kept keeps no limits")
+    @Test("A failed intent saves no limits")
     func failedIntent() async throws {
         try await withMachine { machine in
             let process = try await machine.start(rules)
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("What a request's own commit keeps is not saved once more, until it changes")
+    @Test("Usage saved by a request's own commit is not saved again until it changes")
     func keptOnce() async throws {
         try await withMachine { machine in
             let intents = SQLiteMailIntentQueue(machine.database)
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test("What a commit took with it when it failed is saved with others")
+    @Test("Usage in a failed commit is saved later with the rest")
     func failedCommit() async throws {
         try await withMachine { machine in
             let intents = SQLiteMailIntentQueue(machine.database)
@@ -279,13 +279,13 @@ import Testing
         }
     }
 
-    @Test("A debt that ends before another process could begin is not kept", arguments: [(10, 0), (100, 1)])
+    @Test("Does not save usage that expires before another process could start", arguments: [(10, 0), (100, 1)])
     func shortDebt(requests: Int, rows: Int) async throws {
         try await withMachine { machine in
             let intents = SQLiteMailIntentQueue(machine.database)
             let email = try EmailAddress("ana@example.com")
             let claims = [RateLimitClaim("wide", key: email.normalized)]
-            // Each owes a third of a millisecond.
+            // Each has usage of a third of a millisecond.
             let process = try await machine.start([.rule("wide", 3_000, per: 1)], committed: ["wide"])
             for _ in 0..<requests {
                 #expect(process.admit(claims).isAdmitted)

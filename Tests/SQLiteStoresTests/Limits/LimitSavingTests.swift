@@ -10,7 +10,7 @@ import Testing
 @Suite struct LimitSavingTests {
     private let rules: [RateLimitRule] = [.rule("minute", 3, per: 60), .rule("hour", 2, per: 3_600)]
 
-    @Test("The service saves within a second, and all that is left when it is told to stop")
+    @Test("The service saves within a second, and everything at its shutdown")
     func service() async throws {
         try await withMachine { machine in
             let process = try await machine.start(rules)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("Rows that owe nothing any more are removed, and nothing is written while nothing changes")
+    @Test("Removes rows without usage, and writes nothing while nothing changes")
     func sweep() async throws {
         try await withMachine { machine in
             let process = try await machine.start(rules)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Rows of another boot that owe nothing any more are removed at the start")
+    @Test("Removes rows of another boot without usage at the start")
     func sweepOldBoot() async throws {
         try await withMachine { machine in
             try await {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("What can't be saved is saved the next time, and is not lost by a kill between")
+    @Test("Saves failed rows the next time, and loses none in a kill between")
     func failure() async throws {
         try await withMachine { machine in
             try await {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("More admissions than the journal holds between two saves count as spent after a kill")
+    @Test("More admissions between saves than the journal holds count as used after a kill")
     func fullJournal() async throws {
         try await withMachine { machine in
             try await {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("A journal that was cut off, removed or overwritten counts as spent after a kill", arguments: 0..<3)
+    @Test("A truncated, removed or overwritten journal counts as used after a kill", arguments: 0..<3)
     func damagedJournal(kind: Int) async throws {
         try await withMachine { machine in
             try await {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("A note that is not whole ends its half, and its damage is no admission")
+    @Test("An incomplete record ends its half of the journal and admits nothing")
     func tornNote() async throws {
         try await withMachine { machine in
             try await {
@@ -132,7 +132,7 @@ import Testing
                 for _ in 0..<3 { process.take("minute") }
             }()
             let file = try FileHandle(forUpdating: machine.journal)
-            // The third note of the first half, in the middle.
+            // The middle of the third record in the first half.
             try file.seek(toOffset: 4_096 + 2 * 32 + 16)
             try file.write(contentsOf: [0xFF])
             try file.close()
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("One process at a time keeps its limits in a folder; a second one counts on its own and keeps nothing")
+    @Test("Only one process saves limits in a folder; a second one counts without saving")
     func twoProcesses() async throws {
         try await withMachine { machine in
             let first = try await machine.start(rules)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("A row that can't be read is left out, and the server starts")
+    @Test("Skips an unreadable row, and the server starts")
     func corruptRow() async throws {
         try await withMachine { machine in
             try await {
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("Neither the table nor the journal holds what keys are made of")
+    @Test("Neither the table nor the journal contains parts of keys")
     func hygiene() async throws {
         try await withMachine { machine in
             let process = try await machine.start(rules)

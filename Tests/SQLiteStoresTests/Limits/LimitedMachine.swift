@@ -8,7 +8,7 @@ import Testing
 
 @testable import SQLiteStores
 
-/// A machine with a data folder, on which processes that keep limits start, stop, are killed, and whose clocks a test sets.
+/// A machine with a data folder and manual clocks. Processes that store limits start, stop and are killed on it.
 final class LimitedMachine: Sendable {
     struct Clocks {
         var wall: Duration = .seconds(1_750_000_000)
@@ -56,7 +56,7 @@ final class LimitedMachine: Sendable {
         )
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     func pass(_ time: Duration) {
         clocks.withLock { clocks in
             clocks.wall += time
@@ -70,7 +70,7 @@ final class LimitedMachine: Sendable {
         clocks.withLock { $0.wall += step }
     }
 
-    /// Goes down, and comes up after a time, with another boot.
+    /// Shuts the machine down and boots it again after a time.
     func reboot(after downtime: Duration = .seconds(30)) {
         pass(downtime)
         clocks.withLock { clocks in
@@ -79,22 +79,22 @@ final class LimitedMachine: Sendable {
         }
     }
 
-    /// Names its boots no more, as a service from which `/proc/sys` is hidden sees it.
+    /// Hides the id of the boot, like a service that can't read `/proc/sys`.
     func hideBoots() {
         clocks.withLock { $0.tellsBoots = false }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     func rows() async throws -> Int {
         try await database.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM rate_limit") ?? 0 }
     }
 
-    /// How much of the past each row covers, in nanoseconds of the boot.
+    /// Returns the part of the past that each row covers, in nanoseconds of the boot.
     func coverage() async throws -> [Int64] {
         try await database.pool.read { try Int64.fetchAll($0, sql: "SELECT covers_ns FROM rate_limit") }
     }
 
-    /// Runs SQL as only somebody with the file in hand could.
+    /// Runs SQL with direct access to the file.
     func execute(_ sql: String) async throws {
         try await database.pool.write { try $0.execute(sql: sql) }
     }
@@ -112,10 +112,10 @@ extension SQLiteRateLimitStore {
         admit([RateLimitClaim(policy, key: key, isRefundable: true)]).charge
     }
 
-    /// Refunds what was charged.
+    /// Refunds charges.
     func refund(_ charges: [RateLimitCharge]) { for charge in charges { refund(charge, under: nil) } }
 
-    /// What a key has left.
+    /// Returns the remaining quota of a key.
     func left(_ policy: String, _ key: String = "ana") -> Int {
         check([RateLimitClaim(policy, key: key)]).limits.first?.remaining ?? -1
     }

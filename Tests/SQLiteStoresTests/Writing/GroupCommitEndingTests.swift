@@ -9,7 +9,7 @@ import Testing
 @testable import SQLiteStores
 
 @Suite(.timeLimit(.minutes(1))) struct GroupCommitEndingTests {
-    @Test("A caller that is cancelled while its write waits is told at once, and nothing is written")
+    @Test("A caller canceled while its write is queued returns at once, without a write")
     func cancelledWhileWaiting() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -19,7 +19,7 @@ import Testing
                 let task = Task { try await stores.database.write { try $0.insert(2) } }
                 try await writer.until { stores.database.groupCommit.waiting == 2 }
                 task.cancel()
-                // Told while the writer is held still.
+                // The caller gets the error while the writer is still blocked.
                 await #expect(throws: CancellationError.self) { try await task.value }
                 _ = patient
             }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A caller that is cancelled before it asks is told so, and nothing is written")
+    @Test("A caller canceled before its call gets an error, without a write")
     func cancelledBefore() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A write that has begun is finished, and its caller learns what came of it")
+    @Test("A started write is finished, and its caller gets the result")
     func cancelledWhileRunning() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Whatever is cancelled when, a write is done and told of, or neither")
+    @Test("For any cancellation, a write is executed and reported, or neither")
     func cancelledAtAnyTime() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Closing does what waits, and refuses what comes after")
+    @Test("Closing executes queued writes and refuses later ones")
     func closing() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -109,7 +109,7 @@ import Testing
         _ = writer
     }
 
-    @Test("The line lets in so many and no more, first come first served, and tells one of them to serve it")
+    @Test("The queue is bounded and ordered, and appoints one caller to serve it")
     func bounds() {
         struct Nothing: PendingWrite {
             let consumedQuota: (@Sendable () -> ConsumedQuota?)? = nil

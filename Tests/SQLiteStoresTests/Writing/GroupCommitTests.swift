@@ -14,7 +14,7 @@ import Testing
         let wasEarly = Atomic(false)
     }
 
-    @Test("Writes that come while another is brought to the disk share one durable transaction, in their order")
+    @Test("Writes that arrive during a commit share one durable transaction in their order")
     func sharing() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("More than a batch are more transactions")
+    @Test("More writes than a batch holds use several transactions")
     func manyBatches() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A write that fails takes back its own, and nothing of the others")
+    @Test("A failed write rolls back its own changes, and nothing of the others")
     func isolation() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("A write that comes alone and fails leaves nothing")
+    @Test("A single write that fails leaves no changes")
     func aloneAndFailing() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("Nobody is told before the commit")
+    @Test("Returns to no caller before the commit")
     func toldAfterTheCommit() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -89,7 +89,7 @@ import Testing
                     tasks.addTask {
                         try await stores.database.write { database in
                             try database.insert(number)
-                            // Nobody else's reading connection sees it yet.
+                            // No other connection that reads sees it yet.
                             let seen = try DatabaseQueue(path: stores.path).read {
                                 try Bool.fetchOne(
                                     $0,
@@ -111,13 +111,13 @@ import Testing
         }
     }
 
-    @Test("A commit that fails fails all that share it, and the next is whole")
+    @Test("A failed commit fails all of its writes, and the next succeeds")
     func failingCommit() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
             let outcomes = try await writer.batch(10) { number, database in
                 if number == 5 {
-                    // A debt that is asked for at the commit.
+                    // A deferred foreign key is checked at the commit.
                     try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
                     try database.execute(sql: "INSERT INTO number (value, owner) VALUES (5, 999)")
                 } else {
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("When the disk is full, who was told of success finds his row, and nobody else's is there; with room again it goes on")
+    @Test("On a full disk exactly the reported writes are stored, and it recovers later")
     func diskFull() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("A second process that has the file makes writes wait, and is in the way of all of a batch if it goes on for too long")
+    @Test("A lock of a second process delays writes, and fails the batch if it lasts")
     func busy() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)

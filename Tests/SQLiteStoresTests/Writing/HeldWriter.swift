@@ -5,7 +5,8 @@ import Synchronization
 
 @testable import SQLiteStores
 
-/// A table of numbers, and a write that holds the writer until it is let go, so that a test knows who shares a transaction.
+/// A table of numbers, and a write that blocks the writer until it is released, so that a test controls which writes share a
+/// transaction.
 struct HeldWriter: Sendable {
     let stores: TemporaryStores
     private let gate = DispatchSemaphore(value: 0)
@@ -17,7 +18,7 @@ struct HeldWriter: Sendable {
         )
     }
 
-    /// Runs `writes` at once behind a write that ends when they all wait, and tells what came of each.
+    /// Runs concurrent writes behind one that ends when they all wait, and returns the result of each.
     func batch(_ count: Int, _ write: @escaping @Sendable (Int, Database) throws -> Void) async throws -> [Result<
         Void, any Error
     >] {
@@ -31,7 +32,7 @@ struct HeldWriter: Sendable {
                             return (number, .failure(error))
                         }
                     }
-                    // One by one, so that they wait in the order of their numbers.
+                    // One by one, so that they are queued in the order of their numbers.
                     try await until { stores.database.groupCommit.waiting == number + 1 }
                 }
                 gate.signal()
@@ -42,7 +43,7 @@ struct HeldWriter: Sendable {
         }
     }
 
-    /// Holds the writer while `body` runs.
+    /// Blocks the writer while `body` runs.
     func hold(_ body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await stores.database.write { [gate] _ in gate.wait() } }
@@ -56,12 +57,12 @@ struct HeldWriter: Sendable {
         }
     }
 
-    /// The numbers in the table, as another connection sees them.
+    /// Returns the numbers in the table as another connection sees them.
     func numbers() async throws -> [Int] {
         try await stores.database.pool.read { try Int.fetchAll($0, sql: "SELECT value FROM number ORDER BY value") }
     }
 
-    /// Waits for what other tasks are about to bring about.
+    /// Waits until other tasks have made a condition true.
     func until(_ condition: () -> Bool) async throws {
         while !condition() {
             try Task.checkCancellation()
@@ -71,7 +72,7 @@ struct HeldWriter: Sendable {
 }
 
 extension Database {
-    /// Puts a number into the table.
+    /// Inserts a number into the table.
     func insert(_ number: Int) throws {
         try execute(sql: "INSERT INTO number (value) VALUES (?)", arguments: [number])
     }

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "The smaller of the route's and the client's time counts",
+        "The smaller of the route's and the client's timeout applies",
         arguments: [
             ("1", 1), ("29999", 29_999), ("30000", 30_000), ("30001", 30_000), ("00000000000000000000500", 500),
             ("99999999999999999999999", 30_000),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "Refuses a client's time that is not a positive whole number, without calling the route",
+        "Refuses a client timeout that is not a positive integer, without the route",
         arguments: [
             "0", "000", "-1", "-99999999999999999999", "", "abc", "soon", "1.5", "1e3", "+5", "0x10", "5 s", "-", "--5", "٥",
             "NaN", "5, 6",
@@ -45,18 +45,18 @@ import Testing
         #expect(calls.withLock { $0 } == 0)
     }
 
-    @Test("Refuses several times in one request, and uses its own without any")
+    @Test("Refuses several timeouts in one request, and uses its own without any")
     func several() throws {
         #expect(throws: ContractError.self) { try RequestDeadline(.seconds(30)).limit(of: request("5", "6")) }
         #expect(try RequestDeadline(.seconds(30)).limit(of: .make(.post)) == .seconds(30))
     }
 
-    @Test("Ignores the client's time if it is set to")
+    @Test("Ignores the client's timeout if configured to")
     func heedless() throws {
         #expect(try RequestDeadline(.seconds(30), heedsClients: false).limit(of: request("soon")) == .seconds(30))
     }
 
-    @Test("A route is answered for when its client stops waiting")
+    @Test("A route gets a 504 when its client's timeout ends")
     func hanging() async throws {
         let clock = ManualClock()
         let router = ContractRouter(context: ReadingContext.self, deadline: RequestDeadline(.seconds(30), clock: clock))

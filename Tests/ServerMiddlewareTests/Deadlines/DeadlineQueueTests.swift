@@ -4,7 +4,7 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite struct DeadlineQueueTests {
-    @Test("Deadlines come in their order, whatever the order in which they were added")
+    @Test("Returns deadlines in their order, whatever the order of insertion")
     func order() {
         var queue = DeadlineQueue<Int, String>()
         for (instant, name) in [(5, "e"), (1, "a"), (3, "c"), (3, "d"), (2, "b")] { _ = queue.add(instant, name) }
@@ -17,7 +17,7 @@ import Testing
         #expect(queue.next == nil)
     }
 
-    @Test("What was taken out does not come, and is given back once")
+    @Test("A removed deadline is not returned later, and is removed once")
     func removal() {
         var queue = DeadlineQueue<Int, String>()
         let first = queue.add(1, "a")
@@ -29,7 +29,7 @@ import Testing
         #expect(queue.remove(second) == nil)
     }
 
-    @Test("Of any adding, taking out and waiting exactly what is due comes, as a plain list would have it")
+    @Test("In random use returns the same deadlines as a plain list")
     func againstList() {
         var random = SplitMix64(seed: 1)
         for _ in 0..<200 {

@@ -21,7 +21,7 @@ import Testing
         try await Answer(try await router.buildResponder().respond(to: request, context: .make()))
     }
 
-    @Test("A route that hangs is answered with 504 when its time is over, and its task is cancelled")
+    @Test("A hanging route gets a 504 at its deadline, and its task is canceled")
     func hanging() async throws {
         let clock = ManualClock()
         let wasCancelled = Mutex(false)
@@ -47,13 +47,13 @@ import Testing
         while !wasCancelled.withLock({ $0 }) { await Task.yield() }
     }
 
-    @Test("A route that does not listen to its cancellation is not waited for")
+    @Test("Does not wait for a route that ignores its cancellation")
     func deaf() async throws {
         let clock = ManualClock()
         let release = AsyncStream<Void>.makeStream()
         let ended = AsyncStream<Void>.makeStream()
         let router = makeRouter(clock) { _, _ in
-            // A task of its own does not hear of the cancellation.
+            // A separate task is not affected by the cancellation.
             await Task { for await _ in release.stream {} }.value
             ended.continuation.finish()
             return Response(status: .ok)
@@ -66,7 +66,7 @@ import Testing
         for await _ in ended.stream {}
     }
 
-    @Test("A route that answers or throws in time is passed on, and its deadline forgotten")
+    @Test("Passes on a response or error in time, and removes the deadline")
     func inTime() async throws {
         let clock = ManualClock()
         let router = makeRouter(clock) { request, _ in
@@ -79,7 +79,7 @@ import Testing
         #expect(try await answer(router).status == .created)
     }
 
-    @Test("When the server is going down, routes are told by their cancellation")
+    @Test("A shutdown cancels routes")
     func cancellation() async throws {
         let began = AsyncStream<Void>.makeStream()
         let router = makeRouter(ManualClock()) { _, _ in
@@ -93,7 +93,7 @@ import Testing
         #expect(try await task.value.status == .internalServerError)
     }
 
-    @Test("A thousand requests wait on one sleep, and each ends at its own time")
+    @Test("A thousand requests share one sleep, and each ends at its own deadline")
     func oneSleep() async throws {
         let clock = ManualClock()
         let deadlines = Deadlines(clock: clock)
@@ -107,7 +107,7 @@ import Testing
             await clock.waitForSleepers()
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(1))
-            // The last ones are odd, at 2, 4, … seconds.
+            // The last ones are odd; deadlines end at 2, 4, … seconds.
             let expected = 100 * (second / 2)
             while fired.withLock(\.count) < expected { await Task.yield() }
             #expect(fired.withLock(\.count) == expected)
@@ -135,12 +135,12 @@ import Testing
         }
     }
 
-    @Test("A limit of no time is a programmer's mistake")
+    @Test("A time limit of zero fails a precondition")
     func noTime() async {
         await #expect(processExitsWith: .failure) { _ = RequestDeadline(.zero) }
     }
 
-    @Test("Of many races between a route's end and its deadline each has one answer")
+    @Test("Each race of a route's end and its deadline gives one response")
     func races() async throws {
         for round in 0..<300 {
             let clock = ManualClock()

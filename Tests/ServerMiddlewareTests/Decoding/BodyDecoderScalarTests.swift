@@ -18,7 +18,7 @@ import Testing
         return error.code
     }
 
-    @Test("Integers are read in their range, also when written with a fraction of zero")
+    @Test("Reads integers in their range, also written with a fraction of zero")
     func integers() async throws {
         #expect(try await value(Int8.self, "-128") == -128)
         #expect(try await value(UInt8.self, "255") == 255)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "An integer out of range, or no integer, is refused",
+        "Refuses an integer out of range and a value that is not an integer",
         arguments: ["128", "-129", "1.5", "1e300", #""7""#, "true", "[]"]
     )
     func badInteger(json: String) async throws {
@@ -37,14 +37,14 @@ import Testing
     }
 
     @Test(
-        "A number that would be read as another one is refused",
+        "Refuses a number that would be read as another one",
         arguments: ["9223372036854775809", "18446744073709551615", "-1"]
     )
     func inexactInteger(json: String) async throws {
         #expect(try await code(UInt64.self, json) == .validationInvalidFormat)
     }
 
-    @Test("Floating-point numbers are read; one too large for its type is refused")
+    @Test("Reads floating-point numbers, and refuses one too large for its type")
     func floats() async throws {
         #expect(try await value(Double.self, "1") == 1)
         #expect(try await value(Double.self, "-2.5e-3") == -0.0025)
@@ -53,7 +53,7 @@ import Testing
         #expect(try await code(Double.self, #""1""#) == .validationInvalidFormat)
     }
 
-    @Test("Text and truth values are taken as they are")
+    @Test("Reads texts and Booleans unchanged")
     func textAndTruth() async throws {
         #expect(try await value(String.self, #""a\u0000ñ""#) == "a\0ñ")
         #expect(try await value(Bool.self, "false") == false)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "Dates are those of RFC 3339",
+        "Reads dates in the form of RFC 3339",
         arguments: [
             ("2025-01-01T00:00:00Z", 1_735_689_600), ("2025-01-01T02:00:00+02:00", 1_735_689_600),
             ("2024-12-31T23:30:00-00:30", 1_735_689_600), ("2025-01-01T00:00:00.500Z", 1_735_689_600.5),
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "A date that does not exist, or is written otherwise, is refused as a date",
+        "Refuses a date that does not exist or has another form",
         arguments: [
             "", "today", "2025-01-01", "01/02/2025", "2025-01-01T00:00:00", "2025-01-01 00:00:00Z", "2025-02-30T00:00:00Z",
             "2025-13-01T00:00:00Z", "2025-01-01T25:00:00Z", "2025-01-01T00:00:00Zjunk", "1735689600", "2023-02-29T00:00:00Z",
@@ -86,12 +86,12 @@ import Testing
         #expect(try await code(Date.self, "\"\(text)\"") == .validationInvalidDate)
     }
 
-    @Test("A number is no date")
+    @Test("Refuses a number as a date")
     func numericDate() async throws {
         #expect(try await code(Date.self, "1735689600") == .validationInvalidFormat)
     }
 
-    @Test("Addresses of the web are read; what is none is refused as such")
+    @Test("Reads URLs, and refuses other texts as URLs")
     func urls() async throws {
         #expect(try await value(URL.self, #""https://example.com/a?b=c#d""#).host() == "example.com")
         for text in ["", "http://[", "not a url", "http://exa mple.com/"] {
@@ -100,7 +100,7 @@ import Testing
         #expect(try await code(URL.self, "7") == .validationInvalidFormat)
     }
 
-    @Test("UUIDs are read in any case; anything else is refused")
+    @Test("Reads UUIDs in any case, and refuses anything else")
     func uuids() async throws {
         let id = UUID()
         #expect(try await value(UUID.self, "\"\(id.uuidString.lowercased())\"") == id)
@@ -113,7 +113,7 @@ import Testing
     private enum Size: String, Decodable { case small = "S", large = "L" }
     private enum Level: Int, Decodable, CaseIterable { case low = 1, high = 2 }
 
-    @Test("Enums are read by their raw value, and a foreign one is refused")
+    @Test("Reads enums by raw value, and refuses unknown values")
     func enums() async throws {
         #expect(try await value(Colour.self, #""green""#) == .green)
         #expect(try await value(Size.self, #""L""#) == .large)
@@ -131,13 +131,13 @@ import Testing
         var width: Int
     }
 
-    @Test("Behind a foreign value of an enum that lists its cases the other problems are told too")
+    @Test("Reports the other problems after an unknown value of an enum with listed cases")
     func enumAmongOthers() async throws {
         let found = try await problems(Picture.self, #"{"colour":"blue","width":"x"}"#)
         #expect(found == ["colour: VALIDATION_INVALID_FORMAT", "width: VALIDATION_INVALID_FORMAT"])
     }
 
-    @Test("Behind a foreign value of another enum the list may be short, but not wrong")
+    @Test("After an unknown value of another enum the list may be short, but not wrong")
     func enumWithoutCases() async throws {
         let found = try await problems([Picture].self, #"[{"colour":"red","size":"XXL","width":"x"},{"colour":"red","width":1}]"#)
         #expect(found.first == "[0].size: VALIDATION_INVALID_FORMAT")

@@ -22,7 +22,7 @@ import Testing
         var tags: [String: Int]?
     }
 
-    @Test("A right body gives the value, unknown members left aside")
+    @Test("A valid body gives the value, and ignores unknown members")
     func right() async throws {
         let json = #"""
             {"items":[{"name":"a","count":1},{"name":"b","count":2}],"address":{"street":"s","city":null,"x":1},
@@ -37,7 +37,7 @@ import Testing
         #expect(try await read(Order.self, json) == expected)
     }
 
-    @Test("Every problem is told at once, at its place, in the order of the type")
+    @Test("Reports every problem at once with its location, in the order of the type")
     func everything() async throws {
         let json = #"""
             {"items":[{"name":1,"count":"x"},{"count":2},{"name":"c","count":null},7],"address":{"city":5},"note":[],
@@ -66,13 +66,13 @@ import Testing
         #expect(error.problems.map(\.path.name) == ["items", "address"])
     }
 
-    @Test("Null is as good as absent: missing where a value is required, nothing where it is not")
+    @Test("Null counts as absent: an error only where a value is required")
     func null() async throws {
         let found = try await problems(Order.self, #"{"items":null,"address":{"street":null},"note":null,"tags":null}"#)
         #expect(found == ["items: VALIDATION_MISSING_FIELD", "address.street: VALIDATION_MISSING_FIELD"])
     }
 
-    @Test("Another value at the top is refused as a whole", arguments: ["[]", "null", "7", "true", #""text""#, "[{}]"])
+    @Test("Refuses another type at the top as a whole", arguments: ["[]", "null", "7", "true", #""text""#, "[{}]"])
     func top(json: String) async throws {
         let error = try await refusal(Order.self, json)
         #expect(error.code == .validationInvalidFormat)
@@ -80,7 +80,7 @@ import Testing
         #expect(error.problems.map(\.path.pointer) == ["#"])
     }
 
-    @Test("An array at the top names its elements")
+    @Test("Problems in an array at the top name its elements")
     func topArray() async throws {
         #expect(try await read([Int].self, "[1,2]") == [1, 2])
         #expect(
@@ -91,14 +91,14 @@ import Testing
         #expect(try await problems([Int].self, "{}") == [": VALIDATION_INVALID_FORMAT"])
     }
 
-    @Test("Where a type has a value for null, null is no problem")
+    @Test("Null is valid where a type has a value for it")
     func optionalElements() async throws {
         #expect(try await read([String?].self, #"["a",null]"#) == ["a", nil])
         #expect(try await read([String: Int?].self, #"{"a":1,"b":null}"#) == ["a": 1, "b": nil])
         #expect(try await problems([String?].self, #"[null,1]"#) == ["[1]: VALIDATION_INVALID_FORMAT"])
     }
 
-    @Test("Any JSON is read where any JSON is asked for, but a required member must be there")
+    @Test("Reads any JSON where the type allows it, but requires required members")
     func anyJSON() async throws {
         struct Holder: Decodable {
             var value: JSONValue
@@ -109,7 +109,7 @@ import Testing
         #expect(try await problems(Holder.self, "{}") == ["value: VALIDATION_MISSING_FIELD"])
     }
 
-    @Test("A type that contains itself is decoded, and its problems are told")
+    @Test("Decodes a recursive type and reports its problems")
     func recursive() async throws {
         final class Node: Decodable {
             let name: String
@@ -126,7 +126,7 @@ import Testing
         )
     }
 
-    @Test("A type that can never end is refused, not followed for ever")
+    @Test("Refuses an infinitely recursive type")
     func endless() async throws {
         final class Endless: Decodable {
             let next: Endless
@@ -136,7 +136,7 @@ import Testing
         #expect(try await problems(Endless.self, #"{"next":{"next":{}}}"#).first == "next.next.next: VALIDATION_MISSING_FIELD")
     }
 
-    @Test("Problems are gathered up to one more than an answer tells, so that it can say that there are more")
+    @Test("Collects one problem more than a response reports, to detect that there are more")
     func bounded() async throws {
         let json = "[" + (0..<1_000).map { _ in "{}" }.joined(separator: ",") + "]"
         let error = try await refusal([Order.Item].self, json)
@@ -145,7 +145,7 @@ import Testing
         #expect(error.code == .validationMissingField)
     }
 
-    @Test("A name that the client made up and that is very long is not repeated: its problem is told at the place around it")
+    @Test("Reports a problem at an overlong unknown name at its parent")
     func longNames() async throws {
         let long = String(repeating: "k", count: 129)
         #expect(try await problems([String: [String: Int]].self, #"{"a":{"\#(long)":"x"}}"#) == ["a: VALIDATION_INVALID_FORMAT"])
@@ -154,7 +154,7 @@ import Testing
         #expect(try await problems([String: Int].self, #"{"\#(short)":"x"}"#) == ["\(short): VALIDATION_INVALID_FORMAT"])
     }
 
-    @Test("Members with strange names have exact pointers")
+    @Test("Members with special characters have exact pointers")
     func strangeNames() async throws {
         let error = try await refusal([String: Int].self, #"{"a/b~c %":"x"}"#)
         #expect(error.problems.map(\.path.pointer) == ["#/a~1b~0c%20%25"])

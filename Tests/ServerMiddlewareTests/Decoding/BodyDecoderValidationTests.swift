@@ -7,7 +7,7 @@ import Testing
         var code: ErrorCode
     }
 
-    /// A text that validates itself as the contract asks.
+    /// A text that validates itself with a contract error.
     private struct Nickname: Decodable {
         let text: String
 
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A number that validates itself as Foundation's types do.
+    /// A number that validates itself with a `DecodingError`, like Foundation's types.
     private struct Percentage: Decodable {
         let value: Int
 
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A pair that validates what its members say together.
+    /// A pair with a rule that involves both of its members.
     private struct Span: Decodable {
         let start: Int
         let end: Int
@@ -54,7 +54,7 @@ import Testing
         var span: Span
     }
 
-    @Test("Types of the user's own refuse with their code at their place, and the rest is looked at all the same")
+    @Test("Custom types refuse with their code and location, and the rest is validated")
     func ownTypes() async throws {
         let json = #"{"nickname":"ab","other":"far too long a name","share":101,"title":7,"span":{"start":2,"end":1}}"#
         let error = try await refusal(Profile.self, json)
@@ -74,26 +74,26 @@ import Testing
         #expect(try await refusal([Nickname].self, #"["a",null]"#).code == .validationInvalidInput)
     }
 
-    @Test("A wrong type comes before the type's own rules")
+    @Test("A wrong type precedes the type's own rules")
     func wrongType() async throws {
         #expect(try await problems([Nickname].self, "[7]") == ["[0]: VALIDATION_INVALID_FORMAT"])
         #expect(try await problems([Percentage].self, #"["x"]"#) == ["[0]: VALIDATION_INVALID_FORMAT"])
     }
 
-    @Test("What members say together is not judged while one of them is a stand-in")
+    @Test("Skips rules across members while one of them is a placeholder")
     func noFalseProblem() async throws {
         #expect(try await problems(Span.self, #"{"start":5,"end":"x"}"#) == ["end: VALIDATION_INVALID_FORMAT"])
         #expect(try await problems(Span.self, #"{"end":-5}"#) == ["start: VALIDATION_MISSING_FIELD"])
         #expect(try await problems(Span.self, #"{"start":2,"end":1}"#) == [": VALIDATION_INVALID_DATE"])
     }
 
-    @Test("Nothing of a type's own message is in the error")
+    @Test("The error contains nothing of a type's own message")
     func noDetail() async throws {
         let error = try await refusal([Percentage].self, "[101]")
         #expect(!"\(error)".contains("secret detail"))
     }
 
-    /// A union told apart by a member, as hand-written decoders do.
+    /// A union with a hand-written decoder that distinguishes its cases by a member.
     private enum Shape: Decodable {
         case circle(radius: Double)
         case square(side: Double)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("Hand-written decoders of unions are heard")
+    @Test("Supports hand-written decoders of unions")
     func union() async throws {
         #expect(try await read([Shape].self, #"[{"kind":"circle","radius":1},{"kind":"square","side":2}]"#).count == 2)
         #expect(try await problems([Shape].self, #"[{"kind":"circle"}]"#) == ["[0].radius: VALIDATION_MISSING_FIELD"])
@@ -118,7 +118,7 @@ import Testing
         #expect(try await problems([Shape].self, "[{}]") == ["[0].kind: VALIDATION_MISSING_FIELD"])
     }
 
-    /// A type that takes its members from a nested object by hand.
+    /// A type that decodes its members from a nested object by hand.
     private struct Flattened: Decodable {
         let city: String
         let numbers: [Int]
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("Problems in nested containers that were opened by hand have their full place")
+    @Test("Problems in manually opened nested containers have their full location")
     func nestedContainers() async throws {
         #expect(try await read(Flattened.self, #"{"address":{"city":"x"},"numbers":[1,2]}"#).numbers == [1, 2])
         #expect(

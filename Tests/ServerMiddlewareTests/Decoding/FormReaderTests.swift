@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "Fields are decoded from percent and plus",
+        "Decodes percent-encoding and plus signs in fields",
         arguments: [
             ("", [:]), ("a=1", ["a": "1"]), ("a=1&b=2", ["a": "1", "b": "2"]), ("a=", ["a": ""]), ("a", ["a": ""]),
             ("=x", ["": "x"]),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "A form that can be read in two ways, or in none, is malformed",
+        "Refuses an ambiguous or unreadable form as malformed",
         arguments: [
             "a=1&a=2", "a=1&%61=2", "a&a", "a=%", "a=%4", "a=%zz", "a=%+1", "a=% 1", "%=1", "a=%FF", "a=%C3", "a=%ED%A0%80",
             "a=%١٢", (0...100).map { "f\($0)=1" }.joined(separator: "&"),
@@ -36,7 +36,7 @@ import Testing
         #expect(try await refusal([String: String].self, body, media: Self.media).code == .requestMalformed)
     }
 
-    @Test("Bytes that are no UTF-8 are malformed")
+    @Test("Refuses bytes that are not UTF-8 as malformed")
     func notUTF8() async {
         let error = await #expect(throws: ContractError.self) {
             try await RequestReader().read([String: String].self, from: .post([0x61, 0x3D, 0xFF], type: Self.media))
@@ -44,7 +44,7 @@ import Testing
         #expect(error?.code == .requestMalformed)
     }
 
-    @Test("A hundred fields are read")
+    @Test("Reads a hundred fields")
     func hundredFields() async throws {
         let body = (0..<100).map { "f\($0)=1" }.joined(separator: "&")
         #expect(try await read([String: String].self, body).count == 100)
@@ -58,7 +58,7 @@ import Testing
         var id: UUID?
     }
 
-    @Test("Numbers, truth values, dates and ids are read from text")
+    @Test("Reads numbers, Booleans, dates and ids from text")
     func scalars() async throws {
         let id = UUID()
         let scalars = try await read(Scalars.self, "count=-7&ratio=1.5&flag=on&day=2025-01-01T00:00:00Z&id=\(id)")
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "Truth values are written in many ways",
+        "Reads Booleans in several notations",
         arguments: [
             ("true", true), ("TRUE", true), ("1", true), ("on", true), ("yes", true), ("false", false), ("0", false),
             ("off", false),
@@ -78,7 +78,7 @@ import Testing
         #expect(try await read(Scalars.self, "flag=\(text)").flag == flag)
     }
 
-    @Test("Text that is none of these is refused by field, all at once")
+    @Test("Refuses any other text by field, all at once")
     func badScalars() async throws {
         let found = try await problems(Scalars.self, "count=1.5&ratio=nan&flag=maybe&day=today&id=7", media: Self.media)
         #expect(
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("In JSON text is no number and no truth value")
+    @Test("In JSON a text is neither a number nor a Boolean")
     func jsonIsStrict() async throws {
         let found = try await problems(Scalars.self, #"{"count":"1","ratio":"1","flag":"true"}"#)
         #expect(found.count == 3)

@@ -8,7 +8,7 @@ func read<Value: Decodable>(_ type: Value.Type, _ json: String) async throws -> 
     try await RequestReader().read(type, from: .post(json))
 }
 
-/// The refusal of a body, which must be one.
+/// Returns the refusal of a body, and records an issue if the body is valid.
 func refusal<Value: Decodable>(
     _ type: Value.Type,
     _ body: String,
@@ -21,7 +21,7 @@ func refusal<Value: Decodable>(
     return try #require(error, sourceLocation: sourceLocation)
 }
 
-/// The problems of a refused body as `field: CODE`, in order.
+/// Returns the problems of a refused body as `field: CODE`, in order.
 func problems<Value: Decodable>(
     _ type: Value.Type,
     _ body: String,

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "JSON and forms are read, whatever their content type's case and parameters",
+        "Reads JSON and forms, whatever their content type's case and parameters",
         arguments: [
             "application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON",
             " application/json ", "application/json ; q=1; x=\"a;b\"", "\tAPPLICATION / JSON\t;",
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Forms are read, whatever their content type's case and parameters",
+        "Reads forms, whatever their content type's case and parameters",
         arguments: ["application/x-www-form-urlencoded", "application/x-www-form-urlencoded; charset=utf-8"]
     )
     func form(type: String) async throws {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "Any other content type, and none, is refused as such",
+        "Refuses any other or missing content type",
         arguments: [
             nil, "", ";", "text/plain", "text/json", "application/problem+json", "application/jsonp", "application/jso",
             "application/js\u{F6}n", "application\u{0F}json",
@@ -52,7 +52,7 @@ import Testing
         #expect(await code(.post(#"{"name":"Ana"}"#, type: type)) == .requestUnsupportedMediaType)
     }
 
-    @Test("A body that says it is too large is refused before it is read")
+    @Test("Refuses a body with a too large Content-Length before reading it")
     func tooLargeByHeader() async {
         let unread = AsyncThrowingStream<ByteBuffer, any Error> { throw CancellationError() }
         for length in ["65537", "9223372036854775807"] {
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "A body that turns out to be too large is refused, whatever it says of itself",
+        "Refuses a body that turns out to be too large, whatever its header",
         arguments: [nil, "3", "abc", "-1"] as [String?]
     )
     func tooLargeByStream(length: String?) async {
@@ -74,7 +74,7 @@ import Testing
         #expect(await code(request) == .requestTooLarge)
     }
 
-    @Test("A body of exactly the largest size is read")
+    @Test("Reads a body of exactly the largest size")
     func largest() async throws {
         let reader = RequestReader(maximumBodySize: 100)
         let json = #"{"name":""# + String(repeating: "x", count: 89) + #""}"#
@@ -83,7 +83,7 @@ import Testing
         #expect(await code(.post(json + " "), reader: reader) == .requestTooLarge)
     }
 
-    @Test("A body that comes in pieces is put together, also within a character")
+    @Test("Joins a body that arrives in pieces, also within a character")
     func pieces() async throws {
         let bytes = Array(#"{"name":"ñandú 🐦"}"#.utf8)
         let stream = AsyncStream<ByteBuffer> { continuation in
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "What is no JSON is malformed",
+        "Refuses invalid JSON as malformed",
         arguments: [
             "", " ", "{", "}", "nul", "{name:1}", "{'name':'x'}", #"{"name":"x",}"#, #"{"name":"x"} x"#,
             #"{"name":"a"}{"name":"b"}"#,
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "JSON that is not UTF-8 is malformed",
+        "Refuses JSON that is not UTF-8 as malformed",
         arguments: [[0xFF], [0xC3, 0x28], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]]
     )
     func notUTF8(bytes: [UInt8]) async {
@@ -122,13 +122,13 @@ import Testing
         #expect(await code(.post(body)) == .requestMalformed)
     }
 
-    @Test("JSON in UTF-16 is malformed")
+    @Test("Refuses JSON in UTF-16 as malformed")
     func utf16() async {
         let units = Array(#"{"name":"x"}"#.utf16)
         #expect(await code(.post(units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })) == .requestMalformed)
     }
 
-    @Test("A connection that breaks off is a malformed request, not a failure of the server")
+    @Test("A broken connection is a malformed request, not a failure of the server")
     func brokenStream() async {
         struct Broken: Error {}
         let stream = AsyncThrowingStream<ByteBuffer, any Error> { throw Broken() }
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("A body that does not come whole in time is refused as too slow")
+    @Test("Refuses a body that does not arrive completely in time as too slow")
     func slowBody() async throws {
         let (stream, body) = AsyncStream<ByteBuffer>.makeStream()
         body.yield(ByteBuffer(string: "{"))
@@ -162,14 +162,14 @@ import Testing
         body.finish()
     }
 
-    @Test("Within a route that has a deadline, a body that is too slow ends the route with 408")
+    @Test("In a route with a deadline, a body that is too slow ends the route with 408")
     func slowBodyOfRoute() async throws {
         let (stream, body) = AsyncStream<ByteBuffer>.makeStream()
         body.yield(ByteBuffer(string: "{"))
         let (routeClock, bodyClock) = (ManualClock(), ManualClock())
         let reader = RequestReader(clock: bodyClock)
         let router = ContractRouter(context: MemoryContext.self, deadline: RequestDeadline(.seconds(30), clock: routeClock))
-        // The error passes the group's middleware, as any other error of the route.
+        // The error passes through the group's middleware like any other error of the route.
         router.group().add(middleware: ErrorFormMiddleware(.flat)).post("/") { request, _ in
             _ = try await reader.read(Input.self, from: request)
             return Response(status: .ok)
@@ -190,7 +190,7 @@ import Testing
         body.finish()
     }
 
-    @Test("A body that arrives within its time leaves the route's time alone")
+    @Test("A body that arrives in time does not use the route's time")
     func bodyInTime() async throws {
         let clock = ManualClock()
         let reader = RequestReader(clock: clock)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ServerMiddleware
 
-/// A connection without a socket, on a clock of its own: bytes go in, bytes come out.
+/// A connection in memory, without a socket and with a manual clock.
 @Suite struct ConnectionGuardTests {
     private let metrics = TestMetrics()
 
-    /// The handlers of a connection up to the HTTP codec; the test takes the part of the engine.
+    /// Returns the handlers of a connection up to the HTTP codec. The test acts as the engine.
     private func connect(_ limits: ConnectionLimits = ConnectionLimits()) throws -> EmbeddedChannel {
         try connect(within: Connections(limits: limits, metrics: metrics))
     }
@@ -48,7 +48,7 @@ import Testing
 
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("A connection that sends nothing is closed after 10 seconds")
+    @Test("Closes a connection that sends nothing after 10 seconds")
     func silent() throws {
         let channel = try connect()
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(9_999))
@@ -58,7 +58,7 @@ import Testing
         #expect(closed("head") == 1)
     }
 
-    @Test("A head that comes byte by byte has 10 seconds in all", arguments: [false, true])
+    @Test("Closes a head that arrives byte by byte after 10 seconds in total", arguments: [false, true])
     func slowHead(isKeptAlive: Bool) throws {
         let channel = try connect()
         if isKeptAlive {
@@ -75,7 +75,7 @@ import Testing
         #expect(closed("head") == 1)
     }
 
-    @Test("An idle connection is closed after 60 seconds, and each request gives it 60 more")
+    @Test("Closes an idle connection after 60 seconds, counted anew after each request")
     func idle() throws {
         let channel = try connect()
         for _ in 0..<3 {
@@ -89,7 +89,7 @@ import Testing
         #expect(closed("idle") == 1)
     }
 
-    @Test("Near the capacity an idle connection is closed after 15 seconds")
+    @Test("Near the capacity closes an idle connection after 15 seconds")
     func crowded() throws {
         let connections = Connections(limits: ConnectionLimits(capacity: 4), metrics: metrics)
         let channels = try (0..<3).map { _ in try connect(within: connections) }
@@ -101,13 +101,13 @@ import Testing
         }
         channels[0].embeddedEventLoop.advanceTime(by: .milliseconds(1))
         #expect(!channels[0].isActive)
-        // Two of four are not near it.
+        // Two of four are not near the capacity.
         channels[1].embeddedEventLoop.advanceTime(by: .seconds(20))
         #expect(channels[1].isActive)
         #expect(connections.count == 2)
     }
 
-    @Test("A request that is being worked on has no deadline of its connection")
+    @Test("A request in flight has no deadline of its connection")
     func working() throws {
         let channel = try connect()
         try receive(Self.request, on: channel)
@@ -118,7 +118,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("A body that stops is given up after the idle time")
+    @Test("Abandons a stalled body after the idle time")
     func body() throws {
         let channel = try connect()
         try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", on: channel)
@@ -132,11 +132,11 @@ import Testing
         #expect(closed("body") == 1)
     }
 
-    @Test("A response that is not read for 30 seconds ends its connection, pipelined requests or not")
+    @Test("A response that is not read for 30 seconds ends its connection, also pipelined")
     func stalled() throws {
         let channel = try connect()
         try receive(Self.request + Self.request, on: channel)
-        // Not flushed: so the bytes stay, as those do that the kernel does not take.
+        // Not flushed, so that the bytes stay like bytes that the kernel does not accept.
         let body = ByteBuffer(repeating: 65, count: 100_000)
         channel.write(
             HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok, headers: ["content-length": "100000"])),
@@ -150,7 +150,7 @@ import Testing
         #expect(closed("write") == 1)
     }
 
-    @Test("After HTTP/1.0 without keep-alive the connection ends with the response")
+    @Test("HTTP/1.0 without keep-alive ends the connection with the response")
     func http10() throws {
         let channel = try connect()
         try receive("GET / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\n\r\n", on: channel)
@@ -163,7 +163,7 @@ import Testing
         #expect(closed("idle") == 0)
     }
 
-    @Test("HTTP/1.0 with keep-alive keeps the connection, and is told so")
+    @Test("HTTP/1.0 with keep-alive keeps the connection and gets the header for it")
     func http10KeptAlive() throws {
         let channel = try connect()
         try receive("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", on: channel)
@@ -173,7 +173,7 @@ import Testing
         #expect(channel.isActive)
     }
 
-    @Test("A 400 to HTTP/1.0 with a broken body reports that the connection ends")
+    @Test("A 400 to HTTP/1.0 with a broken body announces the end of the connection")
     func brokenBodyOfHTTP10() throws {
         let channel = try connect()
         let head = "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -186,7 +186,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("Connection: close ends the connection in any spelling", arguments: ["close", "Close", "TE, close"])
+    @Test("Connection: close in any spelling ends the connection", arguments: ["close", "Close", "TE, close"])
     func close(_ value: String) throws {
         let channel = try connect()
         try receive("GET / HTTP/1.1\r\nHost: x\r\nConnection: \(value)\r\n\r\n", on: channel)
@@ -196,7 +196,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("A response that says Connection: close ends its connection")
+    @Test("A response with Connection: close ends its connection")
     func closedByRoute() throws {
         let channel = try connect()
         try receive(Self.request, on: channel)
@@ -205,7 +205,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("A connection beyond its client's limit is closed at once, and counted")
+    @Test("Closes a connection beyond its client's limit at once, and counts it")
     func refused() throws {
         let connections = Connections(limits: ConnectionLimits(perClient: 2), metrics: metrics)
         let channels = try (0..<3).map { _ in try connect(within: connections) }
@@ -214,7 +214,7 @@ import Testing
         #expect(connections.count == 2)
     }
 
-    @Test("A connection that gives its place is closed at once if it is idle, else after its response")
+    @Test("Closes an evicted connection at once if it is idle, else after its response")
     func evicted() throws {
         let connections = Connections(limits: ConnectionLimits(capacity: 100, perClient: 1), metrics: metrics)
         let first = try connect(within: connections)
@@ -227,10 +227,10 @@ import Testing
         #expect(closed("client") == 1)
     }
 
-    @Test("Pipelined requests reach the engine a slice at a time")
+    @Test("Pipelined requests reach the engine in slices")
     func slices() throws {
         let channel = try connect()
-        // No request is shorter.
+        // The shortest possible request.
         let smallest = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
         let reads = ReadGate()
         try channel.pipeline.syncOperations.addHandler(reads)
@@ -248,7 +248,7 @@ import Testing
     }
 }
 
-/// Lets one read through when it is open, as the engine does when it has taken what came.
+/// Forwards one read when it is open, like the engine when it has consumed its input.
 private final class ReadGate: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart

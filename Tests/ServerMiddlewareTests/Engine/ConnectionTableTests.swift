@@ -5,7 +5,7 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite struct ConnectionTableTests {
-    /// A table, its time, and what became of each connection.
+    /// A table, its time, and the state of each connection.
     private final class Fixture {
         var table: ConnectionTable<Int>
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -19,8 +19,8 @@ import Testing
             table = ConnectionTable(capacity: capacity, perClient: perClient)
         }
 
-        /// Opens a connection, and sets what it does.
-        /// - Returns: Its number; `nil` if it was refused.
+        /// Opens a connection and sets its state.
+        /// - Returns: The number of the connection; `nil` if it was refused.
         @discardableResult
         func open(
             _ address: String,
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "At its limit a client whose connections are all in use is refused",
+        "Refuses a client at its limit whose connections are all in use",
         arguments: [ConnectionActivity.Phase.working, .waiting, .fresh]
     )
     func clientRefused(phase: ConnectionActivity.Phase) {
@@ -77,7 +77,7 @@ import Testing
         #expect(fixture.refused == [.client])
     }
 
-    @Test("A proxy has as many connections as there are")
+    @Test("A proxy can have all connections")
     func proxy() throws {
         let identity = ClientIdentity(trustedProxies: [try IPRange("192.0.2.0/24")])
         let fixture = Fixture(capacity: 100, perClient: 3)
@@ -85,12 +85,12 @@ import Testing
         #expect(fixture.refused.isEmpty && fixture.table.count == 99)
     }
 
-    @Test("At the capacity the network with most connections gives its place")
+    @Test("At the capacity the network with most connections loses one")
     func largestNetwork() {
         let fixture = Fixture(capacity: 16)
         let innocent = (1...4).compactMap { fixture.open("203.0.\($0).1") }
         fixture.wait(.seconds(5))
-        // Newer, and spread over the addresses of one network.
+        // Newer connections, spread over the addresses of one network.
         let attackers = Set((1...12).compactMap { fixture.open("198.51.100.\($0)") })
         for number in 10...19 { fixture.open("203.0.\(number).1") }
         #expect(fixture.closed.count == 10)
@@ -99,7 +99,7 @@ import Testing
         #expect(innocent.count == 4 && fixture.table.count == 16)
     }
 
-    @Test("Among equal networks connections without a request go first, then the longest idle")
+    @Test("Evicts among equal networks connections without a request, then the longest idle")
     func order() throws {
         let fixture = Fixture(capacity: 4)
         let working = try #require(fixture.open("203.0.1.1", .working))
@@ -117,7 +117,7 @@ import Testing
         #expect(fixture.closed[working] == nil)
     }
 
-    @Test("A connection whose request is worked on keeps its place; a few more are let in")
+    @Test("Keeps connections with a request in flight, and admits a few more")
     func working() {
         let fixture = Fixture(capacity: 16)
         for number in 0..<30 { fixture.open("203.0.\(number).1", .working) }
@@ -126,7 +126,7 @@ import Testing
         #expect(fixture.refused == Array(repeating: .capacity, count: 6))
     }
 
-    @Test("A response under way ends only for a network with fewer connections")
+    @Test("Ends a response in flight only for a network with fewer connections")
     func underWay() throws {
         let fixture = Fixture(capacity: 16)
         let reader = try #require(fixture.open("203.0.1.1", .waiting))
@@ -151,7 +151,7 @@ import Testing
         #expect(fixture.closed.count == 2 && proxied.contains { fixture.closed[$0] == .capacity })
     }
 
-    @Test("Whatever opens and closes, counts stay within the limits and nothing is left over")
+    @Test("In random use counts stay within the limits and return to zero")
     func random() {
         var random = SplitMix64(seed: 11)
         let fixture = Fixture(capacity: 64, perClient: 8)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RequestHostTests {
     @Test(
-        "A host is read without its port, in lowercase",
+        "Reads a host without its port, in lowercase",
         arguments: [
             ("example.com", "example.com"), ("Example.COM:8080", "example.com"), ("127.0.0.1:1", "127.0.0.1"),
             ("[::1]:8080", "::1"),
@@ -15,7 +15,7 @@ import Testing
     func valid(text: String, name: String) { #expect(RequestHost(text)?.name == name) }
 
     @Test(
-        "Anything else is no host",
+        "Refuses anything else as a host",
         arguments: [
             "", " ", ":80", "a,b", "a, b", "a b", "a@b", "a/b", "a?b", "a#b", "a\\b", "a:b", "a:1:2", "a:123456", "[::1", "::1",
             "[::1]x", "[]",
@@ -25,13 +25,13 @@ import Testing
     func invalid(text: String) { #expect(RequestHost(text) == nil) }
 
     @Test(
-        "The machine itself is known by all its names",
+        "Recognizes all names of the machine itself",
         arguments: ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.1.2.3:80", "[::1]", "[::ffff:127.0.0.1]"]
     )
     func loopback(text: String) { #expect(RequestHost(text)?.isLoopback == true) }
 
     @Test(
-        "No other name is the machine itself",
+        "Recognizes no other name as the machine itself",
         arguments: [
             "example.com", "localhost.example.com", "127.0.0.1.example.com", "128.0.0.1", "0.0.0.0", "[::2]", "127.1",
             "localhost.",
@@ -40,7 +40,7 @@ import Testing
     func notLoopback(text: String) { #expect(RequestHost(text)?.isLoopback == false) }
 
     @Test(
-        "HTTP/1.1 needs one Host, HTTP/1.0 at most one",
+        "HTTP/1.1 requires one Host, HTTP/1.0 at most one",
         arguments: [
             (HTTPVersion.http1_1, [String](), false), (.http1_0, [], true), (.http1_1, ["x"], true), (.http1_0, ["x"], true),
             (.http1_1, ["x", "x"], false), (.http1_0, ["x", "y"], false), (.http1_1, ["x, y"], false), (.http1_1, [""], false),

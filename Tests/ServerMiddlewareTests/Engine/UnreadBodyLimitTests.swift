@@ -16,7 +16,7 @@ import Testing
         return channel
     }
 
-    @Test("A body that trickles on behind the answer ends its connection after 15 seconds")
+    @Test("A slow body after the response ends its connection after 15 seconds")
     func slow() throws {
         let channel = try answered()
         for second in 1...15 {
@@ -27,7 +27,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("A body that ends behind the answer leaves the connection to the next request, which has as long as it takes")
+    @Test("A body that ends after the response leaves the next request its full time")
     func ended() throws {
         let channel = try answered()
         channel.embeddedEventLoop.advanceTime(by: .seconds(14))
@@ -45,7 +45,7 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test("Of more than 64 KiB behind the answer the client has a second to notice")
+    @Test("With over 64 KiB left after the response the client has one second")
     func large() throws {
         let channel = try answered()
         for _ in 0..<17 { try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(repeating: 65, count: 4_096))) }

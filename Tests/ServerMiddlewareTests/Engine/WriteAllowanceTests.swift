@@ -4,7 +4,8 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite struct WriteAllowanceTests {
-    /// The second at which the time has run out for a client that has read `read(second)` bytes by then; `nil` if it never does.
+    /// Returns the second at which the time has run out for a client that has read `read(second)` bytes by then; `nil` if it
+    /// never does.
     private func end(every step: Int = 5, within limit: Int = 3_600, _ read: (Int) -> Int) -> Int? {
         var allowance = WriteAllowance(time: .seconds(30), rate: 2_048)
         return stride(from: 0, through: limit, by: step).first { second in
@@ -13,17 +14,17 @@ import Testing
         }
     }
 
-    @Test("A client that reads nothing is out of time after 30 seconds")
+    @Test("A client that reads nothing runs out of time after 30 seconds")
     func nothing() { #expect(end { _ in 0 } == 30) }
 
-    @Test("A client that reads 2 KB a second or more never is", arguments: [2_048, 4_096, 1_000_000])
+    @Test("A client that reads at least 2 KB a second never runs out of time", arguments: [2_048, 4_096, 1_000_000])
     func steady(rate: Int) { #expect(end { $0 * rate } == nil) }
 
-    @Test("Nor one that reads as much in steps of 20 seconds")
+    @Test("Nor does one that reads as much in steps of 20 seconds")
     func steps() { #expect(end { $0 / 20 * 20 * 2_048 } == nil) }
 
     @Test(
-        "A client that reads more slowly runs out of time, the sooner the slower",
+        "A slower client runs out of time, the sooner the slower",
         arguments: [(1_024, 60), (512, 40), (100, 35)]
     )
     func slow(rate: Int, seconds: Int) throws {
@@ -31,10 +32,10 @@ import Testing
         #expect(end == seconds)
     }
 
-    @Test("What was read fast earlier gives no more than 30 seconds")
+    @Test("Fast reading earlier gives at most 30 seconds")
     func fastAtFirst() { #expect(end { min($0, 100) * 1_000_000 } == 130) }
 
-    @Test("A byte now and then does not keep a connection")
+    @Test("A byte now and then does not keep a connection open")
     func drip() throws {
         let end = try #require(end { $0 / 5 })
         #expect(end <= 35)

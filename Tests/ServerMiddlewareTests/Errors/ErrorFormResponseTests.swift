@@ -17,7 +17,7 @@ import Testing
         .init(path: FieldPath([.member("name")]), code: .validationMissingField),
     ])
 
-    @Test("Whatever the form, status and headers are the same", arguments: ErrorForm.allCases)
+    @Test("Status and headers are the same in every form", arguments: ErrorForm.allCases)
     func headers(form: ErrorForm) async throws {
         let answer = try await answer(ContractError(.rateLimitExceeded, retryAfter: .milliseconds(4_200)), form: form)
         #expect(answer.status == .tooManyRequests)
@@ -61,7 +61,7 @@ import Testing
         #expect(object["request_id"]?.stringValue?.isEmpty == false)
     }
 
-    @Test("The success form is what apps in the field read")
+    @Test("The success form is the one that released apps read")
     func success() async throws {
         let object = try #require(try await answer(invalid, form: .success).json.objectValue)
         #expect(object["success"] == false)
@@ -88,7 +88,7 @@ import Testing
         #expect(json == ["detail": .string(message)])
     }
 
-    @Test("A problem points at the page of its code, or names the code where there are no pages")
+    @Test("A problem refers to the page of its code, or names the code without pages")
     func problem() async throws {
         for (pages, type) in [
             (nil, "urn:error:API_KEY_INVALID_REGION"), ("/errors", "/errors/API_KEY_INVALID"),
@@ -107,14 +107,14 @@ import Testing
         }
     }
 
-    @Test("A code that nobody defined has a name and no page")
+    @Test("An undefined code has a name and no page")
     func unknownProblem() async throws {
         let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(.problem), pages: "/errors"))
         router.get("/") { _, _ -> Response in throw ContractError(ErrorCode("STRANGE")) }
         #expect(try await router.answer(.make()).json.objectValue?["type"] == "urn:error:STRANGE")
     }
 
-    @Test("At most fifty problems are told, and that there are more", arguments: [ErrorForm.standard, .problem])
+    @Test("Reports at most fifty problems and that there are more", arguments: [ErrorForm.standard, .problem])
     func truncated(form: ErrorForm) async throws {
         for (count, isTruncated) in [(50, false), (51, true), (1_000, true)] {
             let problems = (0..<count).map { ContractError.Problem(path: FieldPath([.element($0)]), code: .validationInvalidURL) }
@@ -126,13 +126,13 @@ import Testing
         }
     }
 
-    @Test("What an error says in Vary stays")
+    @Test("Keeps the Vary of an error")
     func vary() async throws {
         let answer = try await answer(ContractError(.resourceNotFound, headers: [.vary: "Origin"]), form: .standard)
         #expect(answer[header: "Vary"] == "Origin, Accept, Accept-Language")
     }
 
-    @Test("To HEAD an error has its headers, the length of the body among them, and no body", arguments: ErrorForm.allCases)
+    @Test("An error to HEAD has its headers, including Content-Length, and no body", arguments: ErrorForm.allCases)
     func head(form: ErrorForm) async throws {
         let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(form)))
         router.get("/") { _, _ -> Response in throw ContractError(.resourceDeleted) }

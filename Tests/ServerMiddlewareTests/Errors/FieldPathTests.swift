@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct FieldPathTests {
     @Test(
-        "A place has a name for people and a pointer for programs",
+        "A location has a name for users and a pointer for programs",
         arguments: [
             ([], "", "#"), ([.member("email")], "email", "#/email"),
             ([.member("items"), .element(1), .member("name")], "items[1].name", "#/items/1/name"),
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Characters that mean something in a pointer or a fragment are escaped",
+        "Escapes special characters in a pointer and a fragment",
         arguments: [
             ("~", "#/~0"), ("/", "#/~1"), ("~1", "#/~01"), ("a/b~c", "#/a~1b~0c"), ("%", "#/%25"), ("%2F", "#/%252F"),
             (" ", "#/%20"), ("\"", "#/%22"), ("#", "#/%23"), ("?", "#/%3F"), ("<>", "#/%3C%3E"), ("\\", "#/%5C"), ("", "#/"),
@@ -29,7 +29,7 @@ import Testing
         #expect(FieldPath([.member(member)]).pointer == pointer)
     }
 
-    @Test("A combining mark behind a slash or a tilde does not hide it")
+    @Test("A combining mark after a slash or a tilde does not hide it")
     func combiningMarks() {
         #expect(FieldPath([.member("/\u{301}")]).pointer == "#/~1%CC%81")
         #expect(FieldPath([.member("~\u{301}")]).pointer == "#/~0%CC%81")

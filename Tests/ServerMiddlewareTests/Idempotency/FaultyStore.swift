@@ -2,19 +2,21 @@ import Foundation
 import Idempotency
 import Synchronization
 
-/// A store of which one thing goes wrong.
+/// A store in which one operation fails.
 struct FaultyStore: IdempotencyStore {
     enum Fault {
         case failsToClaim, isFull, failsToEnd
-        /// As if the process had died before it could say.
+        /// Has the same effect as a process that died before it could report the result.
         case forgetsTheEnd
-        /// The first claim is taken, and its response lost; so is the first end refused.
+        /// The first claim succeeds, but its response is lost, and the first end fails, too.
         case losesTheFirst
     }
 
     struct Trouble: Error, CustomStringConvertible {
         var description: String { "hunter2" }
     }
+
+    var database: ObjectIdentifier? { base.database }
 
     private let base: any IdempotencyStore
     private let fault: Fault
@@ -38,7 +40,7 @@ struct FaultyStore: IdempotencyStore {
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         switch fault {
         case .failsToClaim: throw Trouble()
-        case .isFull: return .full
+        case .isFull: return .full(.seconds(90_000))
         default:
             let outcome = try await base.claim(claim, lease: lease, at: now)
             if fault == .losesTheFirst, losses.first() { throw Trouble() }

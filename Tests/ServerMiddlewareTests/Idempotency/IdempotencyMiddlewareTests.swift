@@ -11,12 +11,12 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite(.timeLimit(.minutes(2))) struct IdempotencyMiddlewareTests {
-    @Test("A repeated request is done once, and its answer given again", arguments: ["k", #""k""#])
+    @Test("Executes a repeated request once, and repeats its response", arguments: ["k", #""k""#])
     func replay(key: String) async throws {
         let server = OrderServer()
         let first = try await server.order(key: key)
         #expect(first.status == .created && first.text == "order 1: tea" && first[header: "Idempotency-Replayed"] == nil)
-        // The two forms of a key are one.
+        // Both forms are the same key.
         for again in ["k", #""k""#] {
             let repeated = try await server.order(key: again)
             #expect(repeated.status == .created && repeated.text == first.text)
@@ -31,14 +31,14 @@ import Testing
         #expect(try server.count("replayed") == 2)
     }
 
-    @Test("Without a key every request is done")
+    @Test("Executes every request without a key")
     func unkeyed() async throws {
         let server = OrderServer()
         for _ in 0..<2 { #expect(try await server.order(key: nil).status == .created) }
         #expect(server.effects["tea"] == 2)
     }
 
-    @Test("GET has no use for a key")
+    @Test("Ignores a key on GET")
     func safe() async throws {
         let server = OrderServer()
         for _ in 0..<2 { #expect(try await server.order(method: .get)[header: "Idempotency-Replayed"] == nil) }
@@ -59,7 +59,7 @@ import Testing
         #expect(try server.count("reused") == 3)
     }
 
-    @Test("Another route or method, and another client, has keys of its own: nobody meets another's answer")
+    @Test("Other routes, methods and clients have separate keys and responses")
     func apart() async throws {
         let server = OrderServer()
         _ = try await server.order("of ana")
@@ -71,7 +71,7 @@ import Testing
         #expect(try await server.order("of ana").text == "order 1: of ana")
     }
 
-    @Test("While the first is worked on a repetition is refused with 409 and a wait, and another request with 422")
+    @Test("During the first request, refuses a repetition with 409, another body with 422")
     func inFlight() async throws {
         let gate = Gate()
         let server = OrderServer { _, _ in
@@ -92,7 +92,7 @@ import Testing
         #expect(try server.count("running") == 1)
     }
 
-    @Test("Of a hundred at once one is worked on; the others are told to wait, or get its answer")
+    @Test("Executes one of a hundred concurrent requests; others get a 409 or its response")
     func race() async throws {
         for round in 0..<20 {
             let server = OrderServer()
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("An answer that says not now frees the key", arguments: [408, 429, 500, 502, 503, 504, 599])
+    @Test("A temporary refusal frees the key", arguments: [408, 429, 500, 502, 503, 504, 599])
     func notFinal(status: Int) async throws {
         let server = OrderServer { _, _ in Response(status: .init(code: status)) }
         for _ in 0..<2 { #expect(try await server.order().status.code == status) }
@@ -113,14 +113,14 @@ import Testing
         #expect(try await server.store.count() == 0)
     }
 
-    @Test("Any other answer is the last word, refusals too", arguments: [200, 204, 302, 400, 404, 409, 422])
+    @Test("Stores any other response as final, also refusals", arguments: [200, 204, 302, 400, 404, 409, 422])
     func final(status: Int) async throws {
         let server = OrderServer { _, _ in Response(status: .init(code: status)) }
         for _ in 0..<2 { #expect(try await server.order().status.code == status) }
         #expect(server.effects.all == 1)
     }
 
-    @Test("A route that throws frees the key, whatever it throws")
+    @Test("A route that throws frees the key, whatever the error")
     func throwing() async throws {
         struct Trouble: Error {}
         let errors: [any Error] = [ContractError(.authWeakPassword), HTTPError(.conflict), Trouble(), CancellationError()]
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("A body that is too long to keep, or of unknown length, is sent once; a repetition is refused and not done")
+    @Test("Sends a body too long to store once, and refuses its repetition")
     func notKept() async throws {
         let bodies = [
             ResponseBody(byteBuffer: ByteBuffer(repeating: 7, count: 65_537)),
@@ -146,7 +146,7 @@ import Testing
             #expect(try await !server.order().body.isEmpty)
             let again = try await server.order()
             #expect(again.status == .conflict && again[header: "Retry-After"] == nil)
-            #expect(try again.error["details"]?.objectValue?["state"] == "finished")
+            #expect(try again.error["details"]?.objectValue == RepeatedRequestState.finished.details)
             #expect(server.effects.all == 1)
         }
         let longest = OrderServer { _, _ in Response(status: .ok, body: .init(byteBuffer: .init(repeating: 7, count: 65_536))) }
@@ -164,7 +164,7 @@ import Testing
         #expect(try await server.order().text == "order 2: tea")
     }
 
-    @Test("A route that is slower than its lease keeps the key in its process")
+    @Test("A route slower than its lease keeps the key in its process")
     func slow() async throws {
         let gate = Gate()
         let server = OrderServer { _, _ in
@@ -181,7 +181,7 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
-    @Test("A route that goes on after its deadline keeps its key, and its answer is given to the repetition")
+    @Test("A route past its deadline keeps its key, and a repetition gets its result")
     func late() async throws {
         let gate = Gate()
         let clock = ManualClock()
@@ -205,7 +205,7 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
-    @Test("A process that died over a request leaves its key taken until the lease ends; then the request is done once more")
+    @Test("A crashed process's key is taken until the lease ends, then the request repeats")
     func crash() async throws {
         let store = MemoryIdempotencyStore()
         let died = OrderServer(store: FaultyStore(store, fault: .forgetsTheEnd))
@@ -213,6 +213,7 @@ import Testing
         let next = OrderServer(store: store)
         let early = try await next.order()
         #expect(early.status == .conflict && early[header: "Retry-After"] == "60")
+        #expect(try early.error["details"]?.objectValue?["state"] == "running")
         next.wall.advance(by: 59)
         #expect(try await next.order()[header: "Retry-After"] == "1")
         #expect(next.effects.all == 0)
@@ -221,21 +222,30 @@ import Testing
         #expect(died.effects.all == 1 && next.effects.all == 1)
     }
 
-    @Test("When the store can't take a claim nothing is done: 503 with Retry-After")
+    @Test("A store that fails a claim causes a 503 with Retry-After, without execution")
     func failingClaim() async throws {
-        for fault in [FaultyStore.Fault.failsToClaim, .isFull] {
-            let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: fault))
-            for _ in 0..<2 {
-                let answer = try await server.order()
-                #expect(answer.status == .serviceUnavailable && answer[header: "Retry-After"] != nil)
-                #expect(!answer.text.contains("hunter2"))
-            }
-            #expect(server.effects.all == 0)
-            #expect(try await server.order(key: nil).status == .created)
+        let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToClaim))
+        for _ in 0..<2 {
+            let answer = try await server.order()
+            #expect(answer.status == .serviceUnavailable && answer[header: "Retry-After"] != nil)
+            #expect(!answer.text.contains("hunter2"))
         }
+        #expect(server.effects.all == 0)
+        #expect(try await server.order(key: nil).status == .created)
     }
 
-    @Test("A claim that the store took before it failed is released when the store works again")
+    @Test("Refuses a key beyond the client's share with 429, and names an hour at most as the delay")
+    func full() async throws {
+        let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .isFull))
+        let answer = try await server.order()
+        #expect(answer.status == .tooManyRequests && answer[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+        #expect(answer[header: "Retry-After"] == "3600")
+        #expect(server.effects.all == 0)
+        #expect(try server.count("full") == 1)
+        #expect(try await server.order(key: nil).status == .created)
+    }
+
+    @Test("Releases a claim that the store took before it failed once the store works")
     func lostClaim() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .losesTheFirst))
         #expect(try await server.order().status == .serviceUnavailable)
@@ -245,7 +255,7 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
-    @Test("When the store can't keep an answer it is sent all the same")
+    @Test("Sends a response even if the store can't save it")
     func failingEnd() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToEnd))
         #expect(try await server.order().status == .created)
@@ -255,7 +265,7 @@ import Testing
     }
 
     @Test(
-        "What is no key is refused with 400, and nothing is done",
+        "Refuses an invalid key with 400, without execution",
         arguments: ["", #"""#, "a,b", String(repeating: "k", count: 256)]
     )
     func malformed(key: String) async throws {
@@ -266,7 +276,7 @@ import Testing
         #expect(server.effects.all == 0)
     }
 
-    @Test("A route can insist on a key")
+    @Test("A route can require a key")
     func required() async throws {
         let server = OrderServer(isRequired: true)
         #expect(try await server.order(key: nil).status == .badRequest)
@@ -275,7 +285,7 @@ import Testing
         #expect(server.effects.all == 2)
     }
 
-    @Test("A body that is too large is refused before it is hashed")
+    @Test("Refuses a body that is too large before hashing it")
     func largeBody() async throws {
         let server = OrderServer()
         #expect(try await server.order(String(repeating: "x", count: 65_537)).status == .contentTooLarge)
@@ -283,9 +293,9 @@ import Testing
         #expect(try await server.store.count() == 0)
     }
 
-    @Test("Junk keys stay within the bounds, and a key of another client with them")
+    @Test("Junk keys stay within the bounds and do not affect another client's key")
     func junk() async throws {
-        let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 1_000, keysPerClient: 100)))
+        let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 2 << 20)))
         _ = try await server.order(client: "victim")
         for number in 0..<5_000 {
             _ = try await server.order("x", key: "\(number)", client: "junk-\(number % 50)")
@@ -294,14 +304,14 @@ import Testing
         #expect(try await server.order(client: "victim")[header: "Idempotency-Replayed"] == "true")
     }
 
-    @Test("The service removes what has expired, and ends with the others")
+    @Test("The service removes expired keys, and ends with the others")
     func sweeping() async throws {
         let (clock, store) = (ManualClock(), MemoryIdempotencyStore())
         let wall = OrderServer.WallClock()
         let keys = IdempotencyKeys(store: store, clock: clock) { wall.now }
         let claim = IdempotencySecret().claim(
             try IdempotencyKey("k"),
-            client: "ana",
+            owner: .account("ana"),
             method: "POST",
             route: "/",
             path: "/",
@@ -319,7 +329,7 @@ import Testing
         try await task.value
     }
 
-    @Test("Times of nothing are a programmer's mistake")
+    @Test("Times of zero fail a precondition")
     func noTime() async {
         await #expect(processExitsWith: .failure) { _ = IdempotencyKeys(lifetime: .zero) }
         await #expect(processExitsWith: .failure) { _ = IdempotencyKeys(lease: .zero) }

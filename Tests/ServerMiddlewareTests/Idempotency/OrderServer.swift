@@ -9,11 +9,11 @@ import ServerMiddleware
 import Synchronization
 import Testing
 
-/// A router that takes orders, and counts them. The client of a request is what its field `Client` says.
+/// A router that accepts and counts orders. The field `Client` names the client of a request.
 struct OrderServer: Sendable {
     typealias Route = @Sendable (Request, ReadingContext) async throws -> Response
 
-    /// How often each order was made, by its body.
+    /// The number of times that each order was executed, by its body.
     final class Effects: Sendable {
         private let counts = Mutex<[String: Int]>([:])
 
@@ -29,7 +29,7 @@ struct OrderServer: Sendable {
         func advance(by seconds: Double) { date.withLock { $0 += seconds } }
     }
 
-    /// What servers that share a store share too.
+    /// The secret that all servers on one store share.
     private static let secret = IdempotencySecret()
 
     let effects = Effects()
@@ -39,7 +39,7 @@ struct OrderServer: Sendable {
     let keys: IdempotencyKeys
     private let responder: any HTTPResponder<ReadingContext>
 
-    /// - Parameter order: What the routes do after the order was counted; answers with 201 if not given.
+    /// - Parameter order: The result of the routes after the order was counted; 201 by default.
     init(
         store: any IdempotencyStore = MemoryIdempotencyStore(),
         isRequired: Bool = false,
@@ -61,14 +61,14 @@ struct OrderServer: Sendable {
             )
         }
         let group = router.idempotent(by: keys, isRequired: isRequired) { request, _ in
-            HTTPField.Name("Client").flatMap { request.headers[$0] } ?? "ana"
+            .account(HTTPField.Name("Client").flatMap { request.headers[$0] } ?? "ana")
         }
         group.post("/orders", use: route).post("/orders/:id/parts", use: route).post("/invoices", use: route)
         group.put("/orders", use: route).get("/orders", use: route)
         responder = router.buildResponder()
     }
 
-    /// The answer to an order.
+    /// Returns the response to an order.
     func order(
         _ body: String = "tea",
         key: String? = "k",
@@ -86,7 +86,7 @@ struct OrderServer: Sendable {
         try await Answer(try await responder.respond(to: request, context: .make()))
     }
 
-    /// How often requests with a key ended in some way.
+    /// Returns the number of requests with a key that had an outcome.
     func count(_ outcome: String) throws -> Int64 {
         try metrics.expectCounter("idempotency_requests", [("outcome", outcome)]).totalValue
     }

@@ -5,26 +5,26 @@ import ServerMiddleware
 import Testing
 
 @Suite struct ClientIdentityTests {
-    @Test("Who a request comes from", arguments: ClientVector.all)
+    @Test("Finds the client of a request by its connection and the proxies' fields", arguments: ClientVector.all)
     func vectors(vector: ClientVector) throws {
         let expected = try #require(vector.expected.map { IPAddress($0) } ?? IPAddress(vector.peer), "\(vector)")
         #expect(try vector.client == ClientAddress(expected), "\(vector)")
     }
 
-    @Test("There are at least 100 vectors, and each is there once")
+    @Test("There are at least 100 distinct vectors")
     func count() {
         #expect(ClientVector.all.count >= 100)
         #expect(Set(ClientVector.all.map(\.testDescription)).count == ClientVector.all.count)
     }
 
-    @Test("From a peer that is no trusted proxy no vector's fields change anything", arguments: ClientVector.all)
+    @Test("Header fields of an untrusted peer change nothing", arguments: ClientVector.all)
     func untrusted(vector: ClientVector) throws {
         let stranger = try #require(IPAddress("203.0.113.99"))
         let client = try vector.identity.client(peer: stranger, headers: vector.headers)
         #expect(client == ClientAddress(stranger))
     }
 
-    @Test("Whatever a client puts in front of what the trusted proxy adds, it stays that client", arguments: ClientVector.all)
+    @Test("Forged entries before those of the trusted proxy do not change the client", arguments: ClientVector.all)
     func prefixed(vector: ClientVector) throws {
         let proxy = try #require(IPAddress("10.0.0.1"))
         var headers = vector.headers
@@ -32,7 +32,8 @@ import Testing
         if !headers[values: .forwarded].isEmpty { headers[values: .forwarded].append("for=203.0.113.7") }
         let client = try vector.identity.client(peer: proxy, headers: headers)
         #expect(client == ClientAddress(try #require(IPAddress("203.0.113.7"))))
-        // In one line as well, where an open quote may swallow the end: then the proxy itself counts, and nobody else.
+        // Also joined to one line, where an unclosed quote may hide the end. In that case only the proxy itself counts as the
+        // client.
         var joined = vector.headers
         joined[.xForwardedFor] = (vector.headers[values: .xForwardedFor] + ["203.0.113.7"]).joined(separator: ", ")
         if !vector.headers[values: .forwarded].isEmpty {
@@ -42,7 +43,7 @@ import Testing
         #expect([client, ClientAddress(proxy)].contains(joinedClient))
     }
 
-    @Test("No random bytes before the proxy's own hop make another client of it, 20,000 rounds")
+    @Test("Random bytes before the proxy's own hop never change the client, 20,000 rounds")
     func fuzz() throws {
         var random = SplitMix64(seed: 7)
         let alphabet = Array("for=;,\"\\[]:._%0123456789abcdefF \tunknown".utf8)
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("A chain of 50,000 hops is read from its end, and no further than 32")
+    @Test("Reads a chain of 50,000 hops from its end, at most 32 of them")
     func longChain() throws {
         let identity = ClientIdentity(trustedProxies: [try IPRange("10.0.0.0/8")])
         let proxy = try #require(IPAddress("10.0.0.1"))
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("A client without an address is one client, and its fields say nothing")
+    @Test("Connections without an address are one client, and their fields are ignored")
     func noPeer() throws {
         var headers: HTTPFields = [:]
         headers[.xForwardedFor] = "198.51.100.1"
@@ -88,7 +89,7 @@ import Testing
         #expect(identity.client(peer: nil, headers: headers) == .unknown)
     }
 
-    @Test("The prefix that tells IPv6 clients apart can be shorter", arguments: [(64, false), (56, true), (48, true)])
+    @Test("The prefix that distinguishes IPv6 clients can be shorter", arguments: [(64, false), (56, true), (48, true)])
     func prefix(length: Int, isOne: Bool) throws {
         let identity = ClientIdentity(ipv6Prefix: length)
         let one = try #require(IPAddress("2001:db8:1:ff::1"))

@@ -3,12 +3,12 @@ import HTTPTypes
 import ServerMiddleware
 import Testing
 
-/// A request and who it comes from. The proxies 10.0.0.0/8 and fd00::/8 are trusted.
+/// A request and its expected client. The proxies 10.0.0.0/8 and fd00::/8 are trusted.
 struct ClientVector: Sendable, CustomTestStringConvertible {
     let peer: String
     var forwarded: [String] = []
     var xForwardedFor: [String] = []
-    /// Any address of the client; `nil` if the peer counts.
+    /// Any address of the expected client; `nil` if that is the peer.
     let expected: String?
 
     static func x(_ lines: String..., peer: String = "10.0.0.1", is expected: String?) -> ClientVector {
@@ -62,7 +62,7 @@ struct ClientVector: Sendable, CustomTestStringConvertible {
         .peer("::ffff:0:192.0.2.1", is: "::ffff:0:192.0.2.2"), .peer("::192.0.2.1", is: "::1"),
     ]
 
-    /// Fields of whoever is no trusted proxy say nothing.
+    /// Fields of a peer that is not a trusted proxy are ignored.
     static let untrusted: [ClientVector] = [
         .x("198.51.100.1", peer: "192.0.2.1", is: nil), .x("127.0.0.1", peer: "192.0.2.1", is: nil),
         .x("10.0.0.1", peer: "192.0.2.1", is: nil), .x("198.51.100.1, 10.0.0.1", peer: "192.0.2.1", is: nil),
@@ -72,7 +72,7 @@ struct ClientVector: Sendable, CustomTestStringConvertible {
         .x("198.51.100.1", peer: "fc00::1", is: nil), .x("198.51.100.1", peer: "127.0.0.1", is: nil),
     ]
 
-    /// The right-most hop that isn't trusted, in any number of lines.
+    /// The right-most untrusted hop is the client, in any number of lines.
     static let chains: [ClientVector] = [
         .x("198.51.100.1", is: "198.51.100.1"), .x("198.51.100.1", peer: "::ffff:10.0.0.1", is: "198.51.100.1"),
         .x("198.51.100.1", peer: "fd00::1", is: "198.51.100.1"), .x("6.6.6.6, 198.51.100.1", is: "198.51.100.1"),
@@ -93,7 +93,7 @@ struct ClientVector: Sendable, CustomTestStringConvertible {
         .f("for=10.0.0.5", is: "10.0.0.5"),
     ]
 
-    /// What stands around an address, and what hides one: then the proxy that told of it counts.
+    /// Notations around an address, and values that hide one. In the latter case the proxy that added the value is the client.
     static let nodes: [ClientVector] = [
         .x("198.51.100.1:4711", is: "198.51.100.1"), .x("198.51.100.1:", is: nil), .x("198.51.100.1:_p", is: "198.51.100.1"),
         .x("[2001:db8::1]", is: "2001:db8::"), .x("[2001:db8::1]:4711", is: "2001:db8::"), .x("2001:db8::1", is: "2001:db8::"),
@@ -115,7 +115,7 @@ struct ClientVector: Sendable, CustomTestStringConvertible {
         .x("１98.51.100.1", is: nil), .x("fe80::1%" + String(repeating: "z", count: 1_000), is: nil),
     ]
 
-    /// RFC 7239, and what breaks it.
+    /// RFC 7239, and violations of it.
     static let forwardedGrammar: [ClientVector] = [
         .f("for=198.51.100.1", is: "198.51.100.1"), .f("For=198.51.100.1", is: "198.51.100.1"),
         .f("FOR=198.51.100.1", is: "198.51.100.1"),
@@ -145,7 +145,7 @@ struct ClientVector: Sendable, CustomTestStringConvertible {
         .f("for=\"6.6.6.6", "for=198.51.100.1", is: "198.51.100.1"), .f("for=198.51.100.1", "for=\"", is: nil),
     ]
 
-    /// One of two that disagree came from outside.
+    /// If the two fields disagree, one of them is forged.
     static let bothFields: [ClientVector] = [
         .both("for=198.51.100.1", "198.51.100.1", is: "198.51.100.1"),
         .both("for=\"[2001:db8::1]\"", "2001:db8::2", is: "2001:db8::"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IPAddressTests {
     @Test(
-        "Every spelling of an address is the one address",
+        "Reads every notation of an address as the same address",
         arguments: [
             ("192.0.2.1", "192.0.2.1"), ("0.0.0.0", "0.0.0.0"), ("255.255.255.255", "255.255.255.255"),
             ("2001:db8::1", "2001:db8::1"), ("2001:0db8:0000:0000:0000:0000:0000:0001", "2001:db8::1"),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "What is no address is none",
+        "Refuses a text that is not an address",
         arguments: [
             "", " ", ".", ":", "1", "1.2", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3", "256.0.0.1", "1.2.3.999",
             "1.2.3.1000", "01.2.3.4", "010.0.0.1", "1.2.3.00", "0x7f.0.0.1", "0x7f000001", "2130706433", "1.2.3.4 ", " 1.2.3.4",
@@ -44,11 +44,11 @@ import Testing
         #expect(IPAddress(text) == nil)
     }
 
-    @Test("What is written is read back the same, 100,000 random addresses")
+    @Test("100,000 random addresses survive a round trip through their text")
     func roundTrip() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<100_000 {
-            // Groups of zeros, so that every place of the gap is met.
+            // Includes groups of zeros, so that the gap occurs at every position.
             let bits = (0..<8).reduce(UInt128(0)) { bits, _ in
                 bits << 16 | UInt128(random.next() % 3 == 0 ? 0 : UInt16.random(in: .min ... .max, using: &random))
             }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A socket's address is read from the bytes of the C structure")
+    @Test("Reads a socket's address from the bytes of the C structure")
     func sockets() throws {
         for text in ["192.0.2.1", "2001:db8:1:2:3:4:5:6", "::1"] {
             #expect(IPAddress(try SocketAddress(ipAddress: text, port: 4711)) == IPAddress(text))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A range holds what shares its prefix",
+        "A range contains the addresses that share its prefix",
         arguments: [
             ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.0", false), ("10.0.0.1", "10.0.0.1", true),
             ("10.0.0.1", "10.0.0.2", false), ("10.0.0.1/32", "10.0.0.1", true), ("128.0.0.0/1", "200.0.0.1", true),
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "What is no range is refused with a sentence that quotes it",
+        "Refuses an invalid range with a sentence that quotes it",
         arguments: [
             "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8/8", "10.0.0.0/ 8",
             "10.0.0.0/0008",

@@ -9,7 +9,7 @@ import Testing
         let email: String
     }
 
-    /// A route with a limit for each client, one for each address, and one of 10 a minute for all that is shared fairly.
+    /// Returns a route with a limit per client, one per address, and an overall limit of 10 a minute that is shared fairly.
     private func server(_ mode: RateLimitRule.Mode = .enforce) -> LimitedServer {
         let server = LimitedServer([
             .rule("ip", 20, isVisible: false), .rule("all", 10, mode: mode, isVisible: false), .rule("email", 3),
@@ -34,7 +34,7 @@ import Testing
         try await server.answer(.post(#"{"email":"\#(email)"}"#), from: peer).status.code
     }
 
-    @Test("One network that uses up the limit for all refuses no user of another network")
+    @Test("A network that exhausts the overall limit refuses no user of another network")
     func flood() async throws {
         let server = server()
         var admitted = 0
@@ -54,12 +54,12 @@ import Testing
         for number in 0..<10 { #expect(try await ask(server, "a\(number)", from: "192.0.2.1") == 200) }
         for _ in 0..<3 { #expect(try await ask(server, "ana", from: "198.51.100.1") == 200) }
         for _ in 0..<20 { #expect(try await ask(server, "ana", from: "198.51.100.1") == 429) }
-        // The share of two networks is five.
+        // The share of each of two networks is five.
         for number in 0..<2 { #expect(try await ask(server, "b\(number)", from: "198.51.100.1") == 200) }
         #expect(try await ask(server, "b2", from: "198.51.100.1") == 429)
     }
 
-    @Test("A window later the share is free again")
+    @Test("A window later the share is available again")
     func window() async throws {
         let server = server()
         for number in 0..<10 { #expect(try await ask(server, "a\(number)", from: "192.0.2.\(number)") == 200) }
@@ -68,7 +68,7 @@ import Testing
         #expect(try await ask(server, "b", from: "192.0.2.99") == 200)
     }
 
-    @Test("Uses no shares for a limit that is off or in shadow", arguments: [RateLimitRule.Mode.off, .shadow])
+    @Test("Uses no shares for a limit that is off or in shadow mode", arguments: [RateLimitRule.Mode.off, .shadow])
     func modes(_ mode: RateLimitRule.Mode) async throws {
         let server = server(mode)
         for number in 0..<40 { #expect(try await ask(server, "a\(number)", from: "192.0.2.\(number)") == 200) }

@@ -10,7 +10,7 @@ import RateLimiting
 import ServerMiddleware
 import Testing
 
-/// A context with a peer of the test's choice.
+/// A context with a peer that the test chooses.
 struct LimitedContext: LimitedRequestContext {
     struct Source: RequestContextSource {
         let logger: Logger
@@ -27,7 +27,7 @@ struct LimitedContext: LimitedRequestContext {
     }
 }
 
-/// A router with limits on a clock of its own, without a connection.
+/// A router with limits and a manual clock, without a connection.
 struct LimitedServer {
     let clock = ManualClock()
     let metrics = TestMetrics()
@@ -35,7 +35,7 @@ struct LimitedServer {
     let limits: RateLimits
     let router = Router(context: LimitedContext.self)
 
-    /// - Parameter store: Where limits are counted; in memory if not given.
+    /// - Parameter store: The store of the limits; in memory by default.
     init(_ rules: [RateLimitRule], identity: ClientIdentity = ClientIdentity(), store: (any RateLimitStore)? = nil) {
         limits = RateLimits(store: store ?? JointRateLimiter(rules, clock: clock), identity: identity, metrics: metrics)
         router.add(middleware: RequestIDMiddleware())
@@ -43,37 +43,37 @@ struct LimitedServer {
         router.add(middleware: ContractErrorMiddleware())
     }
 
-    /// A group that is limited before its routes.
+    /// Returns a group that is limited before its routes.
     func group(_ sources: RateLimitSource<LimitedContext>...) -> RouterGroup<LimitedContext> {
         router.group().add(middleware: RateLimitMiddleware(limits, sources))
     }
 
-    /// What answers requests, for any number of tasks at once.
+    /// The responder for requests, which many tasks can use concurrently.
     var responder: LimitedResponder { LimitedResponder(responder: router.buildResponder(), logs: logs) }
 
-    /// The answer to a request from an address.
+    /// Returns the response to a request from an address.
     func answer(_ request: Request, from peer: String? = "192.0.2.1") async throws -> Answer {
         try await responder.answer(request, from: peer)
     }
 
-    /// The answer to a GET from an address.
+    /// Returns the response to a GET from an address.
     func get(_ path: String = "/", from peer: String? = "192.0.2.1") async throws -> Answer {
         try await answer(.make(.get, path), from: peer)
     }
 
-    /// What a counter has counted.
+    /// Returns the value of a counter.
     func count(_ label: String, _ policy: String, decision: String? = nil) -> Int64 {
         let dimensions = [("policy", policy)] + (decision.map { [("decision", $0)] } ?? [])
         return (try? metrics.expectCounter(label, dimensions).totalValue) ?? 0
     }
 }
 
-/// A router as it was when this was made.
+/// A snapshot of a router, which responds to requests.
 struct LimitedResponder: Sendable {
     let responder: RouterResponder<LimitedContext>
     let logs: InMemoryLogHandler
 
-    /// The answer to a request from an address.
+    /// Returns the response to a request from an address.
     func answer(_ request: Request, from peer: String? = "192.0.2.1") async throws -> Answer {
         let logger = Logger(label: "test", factory: { _ in logs })
         let context = LimitedContext(

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RateLimitMiddlewareTests {
     private struct Surprise: Error {}
 
-    @Test("Each answer tells the policies and what is left, and the one past the quota is refused with the exact wait")
+    @Test("Reports policies and remaining quotas, and refuses with the exact delay")
     func fields() async throws {
         let server = LimitedServer([.rule("search-ip", 2)])
         server.group(.client("search-ip")).get("/") { _, _ in "found" }
@@ -39,7 +39,7 @@ import Testing
         #expect(try await server.get().status == .ok)
     }
 
-    @Test("Errors of every kind tell the limits like successes", arguments: [0, 1, 2])
+    @Test("Errors of every kind report the limits like successes", arguments: [0, 1, 2])
     func errors(kind: Int) async throws {
         let server = LimitedServer([.rule("ip", 3)])
         server.group(.client("ip")).get("/") { _, _ -> String in
@@ -54,7 +54,7 @@ import Testing
         #expect(response[header: "RateLimit"] == #""ip";r=2;t=60"#)
     }
 
-    @Test("A route without limits and an unknown path tell none")
+    @Test("A route without limits and an unknown path report none")
     func unlimited() async throws {
         let server = LimitedServer([.rule("ip", 3)])
         server.group(.client("ip")).get("/limited") { _, _ in "" }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("A policy for all together is counted and refuses, but is never shown")
+    @Test("Counts and enforces an overall policy without reporting it")
     func global() async throws {
         let server = LimitedServer([.rule("ip", 5), .rule("all", 2, isVisible: false)])
         server.group(.client("ip"), .everybody("all")).get("/") { _, _ in "" }
@@ -78,7 +78,7 @@ import Testing
         #expect(!refused.text.contains("all"))
     }
 
-    @Test("A request that one policy refuses is counted by none of the others")
+    @Test("A refusal by one policy charges none of the others")
     func jointly() async throws {
         let server = LimitedServer([.rule("ip", 5), .rule("key", 1)])
         server.group(.client("ip"), .key("key") { request, _ in request.uri.queryParameters["key"].map(String.init) })
@@ -92,7 +92,7 @@ import Testing
         #expect(try await server.get("/?key=b")[header: "RateLimit"] == #""ip";r=3;t=60, "key";r=0;t=60"#)
     }
 
-    @Test("Where several policies refuse, the longest wait is told, and each visible policy")
+    @Test("If several policies refuse, reports the longest delay and each visible policy")
     func longestWait() async throws {
         let server = LimitedServer([.rule("minute", 1, per: 60), .rule("hour", 1, per: 3_600)])
         server.group(.client("minute"), .client("hour")).get("/") { _, _ in "" }
@@ -102,14 +102,14 @@ import Testing
         #expect(refused[header: "RateLimit"] == #""minute";r=0;t=60, "hour";r=0;t=3600"#)
     }
 
-    @Test("A key that isn't there leaves its policy out of the decision")
+    @Test("A missing key excludes its policy from the decision")
     func noKey() async throws {
         let server = LimitedServer([.rule("key", 1)])
         server.group(.key("key") { request, _ in request.uri.queryParameters["key"].map(String.init) }).get("/") { _, _ in "" }
         for _ in 0..<3 { #expect(try await server.get("/")[header: "RateLimit"] == nil) }
     }
 
-    @Test("A request can cost more than one unit, and what is never admitted says to wait for a window")
+    @Test("A request can cost several units, and an impossible one gets a full window")
     func cost() async throws {
         let server = LimitedServer([.rule("ip", 5)])
         server.group(.client("ip", cost: 3)).get("/") { _, _ in "" }
@@ -121,7 +121,7 @@ import Testing
         #expect(impossible[header: "Retry-After"] == "60")
     }
 
-    @Test("Clients are told apart by the connection's address, and fields of strangers change nothing")
+    @Test("Distinguishes clients by connection address, and ignores untrusted fields")
     func spoofing() async throws {
         let server = LimitedServer([.rule("ip", 1)])
         server.group(.client("ip")).get("/") { _, _ in "" }
@@ -139,7 +139,7 @@ import Testing
         #expect(hints.count == 1)
     }
 
-    @Test("Behind a trusted proxy each client has limits of its own")
+    @Test("Behind a trusted proxy each client has separate limits")
     func behindProxy() async throws {
         let identity = ClientIdentity(trustedProxies: [try IPRange("192.0.2.1")])
         let server = LimitedServer([.rule("ip", 1)], identity: identity)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("Of 200 concurrent requests exactly the quota is admitted, 20 rounds")
+    @Test("Admits exactly the quota of 200 concurrent requests, in 20 rounds")
     func concurrent() async throws {
         for _ in 0..<20 {
             let server = LimitedServer([.rule("ip", 10), .rule("all", 10, isVisible: false)])

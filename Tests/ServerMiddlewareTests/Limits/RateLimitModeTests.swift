@@ -10,7 +10,7 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite struct RateLimitModeTests {
-    @Test("A policy in shadow counts and logs what it would refuse, refuses nobody, and shows nothing")
+    @Test("A policy in shadow mode counts and logs, but refuses and reports nothing")
     func shadow() async throws {
         let server = LimitedServer([.rule("ip", 2, mode: .shadow, isVisible: false)])
         server.group(.client("ip")).get("/") { _, _ in "" }
@@ -21,13 +21,13 @@ import Testing
         }
         #expect(server.count("rate_limit_decisions", "ip", decision: "shadow_refused") == 3)
         #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
-        let lines = server.logs.entries.filter { "\($0.message)" == "Limit would refuse" }
+        let lines = server.logs.entries.filter { "\($0.message)" == "Rate limit would be exceeded" }
         #expect(lines.count == 1)
         #expect(lines.first?.metadata["limit.policy"] == "ip")
         for entry in server.logs.entries { #expect(!"\(entry)".contains("198.51")) }
     }
 
-    @Test("A policy that is off counts nothing and shows nothing")
+    @Test("A policy that is off counts and reports nothing")
     func off() async throws {
         let server = LimitedServer([.rule("ip", 1, mode: .off), .rule("other", 5)])
         server.group(.client("ip"), .client("other")).get("/") { _, _ in "" }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("Another policy in place while the server runs gives no fresh burst, and a wider one no more than its difference")
+    @Test("A policy replaced at run time gives no burst beyond its difference")
     func live() async throws {
         let server = LimitedServer([.rule("ip", 3)])
         server.group(.client("ip")).get("/") { _, _ in "" }
@@ -52,7 +52,7 @@ import Testing
         #expect(try await server.get().status == .tooManyRequests)
     }
 
-    @Test("Admissions, refusals and what is nearly used up are counted by policy")
+    @Test("Counts admissions, refusals and nearly exhausted quotas by policy")
     func metrics() async throws {
         let server = LimitedServer([.rule("ip", 20), .rule("key", 3)])
         server.group(.client("ip"), .key("key") { request, _ in request.uri.path }).get("**") { _, _ in "" }
@@ -64,11 +64,11 @@ import Testing
         #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
         #expect(server.count("rate_limit_near", "ip") == 0)
         for number in 0..<17 { _ = try await server.get("/\(number)") }
-        // 18, 19 and 20 of 20.
+        // The 18th, 19th and 20th of 20.
         #expect(server.count("rate_limit_near", "ip") == 3)
     }
 
-    @Test("A store that can't decide is told as 503, counted, and logged without the client")
+    @Test("Reports a failing store as 503, counts it, and logs it without the client")
     func storeFailure() async throws {
         let store = BrokenStore()
         let server = LimitedServer([], store: store)
@@ -83,7 +83,7 @@ import Testing
         #expect(try await server.get().status == .ok)
     }
 
-    @Test("A flood of refusals is a line a second, which tells how many were not said")
+    @Test("Logs a flood of refusals once a second, with the number of those omitted")
     func logFlood() throws {
         let logs = InMemoryLogHandler()
         let logger = Logger(label: "test", factory: { _ in logs })
@@ -102,7 +102,7 @@ import Testing
     }
 }
 
-/// A store whose server is gone until it is put right.
+/// A store whose server is unreachable until the test repairs it.
 private final class BrokenStore: RateLimitStore {
     struct Gone: Error {}
 

@@ -10,7 +10,7 @@ import Testing
         let email: String
     }
 
-    /// A route that counts by the client, by everybody, and by an address in the body, in one decision.
+    /// Returns a route that counts by client, overall, and by an address in the body, in one decision.
     private func server() -> LimitedServer {
         let server = LimitedServer([.rule("ip", 5), .rule("all", 100, isVisible: false), .rule("email", 2)])
         let limits = server.limits
@@ -24,7 +24,7 @@ import Testing
         return server
     }
 
-    @Test("A key out of the body and the client's are decided about together, and the body is read once")
+    @Test("Decides on the body's key and the client's together, and reads the body once")
     func jointly() async throws {
         let server = server()
         for remaining in [1, 0] {
@@ -40,7 +40,7 @@ import Testing
         #expect(try await server.answer(.post(#"{"email":"b"}"#))[header: "RateLimit"] == #""email";r=1;t=60, "ip";r=2;t=60"#)
     }
 
-    @Test("A request that can't be read counts nothing, and its answer tells the limits of its client")
+    @Test("An unreadable request is not counted, and reports the limits of its client")
     func malformed() async throws {
         let server = server()
         for body in ["", "{", "[]", #"{"email":7}"#, "{}"] {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A refund returns the units of its policies, and the response's fields report that")
+    @Test("A refund returns the units of its policies, and the fields report that")
     func refund() async throws {
         let server = LimitedServer([.rule("ip", 5), .rule("account", 2)])
         let limits = server.limits
@@ -72,7 +72,7 @@ import Testing
         #expect(server.count("rate_limit_refunds", "ip") == 0)
     }
 
-    @Test("The error of a refusal can be the route's own, by the policy that refuses")
+    @Test("A route can replace the refusal's error, by the policy that refuses")
     func text() async throws {
         let server = LimitedServer([.rule("ip", 1)])
         let limits = server.limits
@@ -96,7 +96,7 @@ import Testing
         #expect(error["details"]?.objectValue?["limit"] == "ip")
     }
 
-    @Test("Keys of several parts are one only if all parts are, in their order")
+    @Test("Keys of several parts are equal only if all parts are, in order")
     func jointKeys() {
         let secret = KeySecret()
         let keys: [JointKey] = [
@@ -108,7 +108,7 @@ import Testing
         #expect(secret.digest(of: JointKey("a", "b")) == secret.digest(of: JointKey("a", "b")))
     }
 
-    @Test("Addresses of one client are one key, those of two are two")
+    @Test("Addresses of one client are one key, those of two clients are two")
     func clientKeys() throws {
         let secret = KeySecret()
         func digest(_ text: String) throws -> KeyDigest {

@@ -9,7 +9,7 @@ import StrictJSON
 import Testing
 
 @Suite struct ContractErrorMiddlewareTests {
-    /// The answer to a request whose route throws.
+    /// Returns the response to a request whose route throws.
     private func answer(
         throwing error: any Error,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
@@ -22,7 +22,7 @@ import Testing
         return try await router.answer(.make(.get, "/", headers: headers))
     }
 
-    @Test("An unknown route is answered in the contract, with every header")
+    @Test("An unknown route gets a contract error with every header")
     func unknownRoute() async throws {
         let now = Date(timeIntervalSince1970: 1_762_252_200)
         let renderer = ContractErrorRenderer(now: { now })
@@ -43,7 +43,7 @@ import Testing
         #expect(try answer.error == expected)
     }
 
-    @Test("A refusal for want of credentials names the scheme to bring them by, unless the route did")
+    @Test("A refusal for missing credentials names the scheme, unless the route did")
     func challenge() async throws {
         let missing = ContractError(.authTokenMissing)
         #expect(try await answer(throwing: missing)[header: "WWW-Authenticate"] == "Bearer")
@@ -53,7 +53,7 @@ import Testing
         #expect(try await answer(throwing: ContractError(.resourceNotFound))[header: "WWW-Authenticate"] == nil)
     }
 
-    @Test("A surprise is an internal error that tells nothing of what happened")
+    @Test("An unexpected error is an internal error that reveals nothing")
     func surprise() async throws {
         struct SecretTrouble: Error, LocalizedError, CustomStringConvertible {
             let description = "SELECT password FROM account at /srv/holdfast.swift"
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Of a surprise the log gets the type and the request's id; of a refusal it gets nothing")
+    @Test("Logs an unexpected error's type with the request's id, and no refusals")
     func log() async throws {
         struct Trouble: Error {
             let secret = "hunter2"
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "What the framework throws is translated by its status, and its message is not passed on",
+        "Translates a framework's error by its status, without its message",
         arguments: [
             (400, "REQUEST_MALFORMED", 400), (401, "AUTH_TOKEN_INVALID", 401), (402, "REQUEST_MALFORMED", 400),
             (403, "RESOURCE_FORBIDDEN", 403), (404, "RESOURCE_NOT_FOUND", 404), (405, "REQUEST_METHOD_NOT_ALLOWED", 405),
@@ -129,7 +129,7 @@ import Testing
         #expect(!answer.text.contains("internal detail"))
     }
 
-    @Test("Every code of the catalogue is answered with its status and its text in every language")
+    @Test("Every code of the catalog has its status and its text in every language")
     func catalogue() async throws {
         for definition in ErrorCatalogue.standard.definitions {
             for language in Language.supported {
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "A wait is told in whole seconds, rounded up, in the header and in the body alike",
+        "Sends a delay in whole seconds, rounded up, in the header and in the body",
         arguments: [
             (Duration.seconds(3_600), 3_600), (.milliseconds(1), 1), (.milliseconds(1_001), 2), (.zero, 0), (.seconds(-5), 0),
             (.nanoseconds(59_000_000_001), 60),
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "Who is told to come back is told when: as the framework's error says, else five seconds",
+        "Retry-After is that of the framework's error, else five seconds",
         arguments: [(429, [:], "5"), (503, [:], "5"), (503, [.retryAfter: "7"], "7"), (500, [:], nil)]
             as [(Int, HTTPFields, String?)]
     )
@@ -167,7 +167,7 @@ import Testing
         #expect(answer.text.contains("\"retry_after\":") == (wait != nil))
     }
 
-    @Test("Headers of the framework's errors are kept, those of a body that is not sent are not")
+    @Test("Keeps headers of the framework's errors, except those of its unsent body")
     func frameworkHeaders() async throws {
         let headers: HTTPFields = [
             .wwwAuthenticate: "Basic", .contentType: "text/plain", .contentLength: "7", .eTag: "x", .vary: "Origin",
@@ -182,7 +182,7 @@ import Testing
         #expect(redirect.status == .internalServerError && redirect.headers[.location] == nil)
     }
 
-    @Test("A limit tells how long to wait in words")
+    @Test("The message of a limit contains the delay in words")
     func limitMessage() async throws {
         let error = ContractError(.rateLimitExceeded, retryAfter: .seconds(3_598))
         #expect(
@@ -192,7 +192,7 @@ import Testing
         #expect(try await answer(throwing: error).error["message"] == "Too many requests. Please try again in 1 hour.")
     }
 
-    @Test("An error's own text, details and headers are passed on")
+    @Test("Passes on an error's own text, details and headers")
     func facts() async throws {
         var error = ContractError(
             .authWeakPassword,
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(
-        "The language is the one that the reader prefers, else the server's",
+        "The language is the user's preferred one, else the server's",
         arguments: [
             (nil, "en"), ("es", "es"), ("es-MX,en;q=0.5", "es"), ("it, es;q=0.8, en;q=0.9", "en"), ("it", "en"), ("*", "en"),
             ("en;q=0, es;q=0.1", "es"), ("garbage;;;,,", "en"), ("ES", "es"), ("pt-BR", "pt"), ("iw", "he"),
@@ -221,7 +221,7 @@ import Testing
         #expect(try answer.error["message"] == message.map { .string($0) })
     }
 
-    @Test("A server speaks an app's own language when its catalogue has words in it")
+    @Test("A server uses an app's own language if its catalog has texts in it")
     func ownLanguage() async throws {
         let italian = Translations(
             Language("it"),
@@ -242,14 +242,14 @@ import Testing
         #expect(try limited.error["message"] == "Troppe richieste. Riprova tra 2 h.")
     }
 
-    @Test("The server's own default language counts when the reader has no wish")
+    @Test("Uses the server's own default language if the user has no preference")
     func defaultLanguage() async throws {
         let renderer = ContractErrorRenderer(localization: Localization(fallback: .spanish))
         let answer = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it")
         #expect(answer[header: "Content-Language"] == "es")
     }
 
-    @Test("A code of an app's own is answered by its definition, one that nobody defined with 500")
+    @Test("An app's own code has its defined response, an undefined one a 500")
     func otherCodes() async throws {
         let own = ErrorDefinition(
             ErrorCode("CONTENT_LOCKED"),
@@ -268,7 +268,7 @@ import Testing
         #expect(unknown[header: "X-Error-Code"] == "STRANGE_THING")
     }
 
-    @Test("What goes well is passed on as it is")
+    @Test("Passes on successes unchanged")
     func success() async throws {
         let router = Router<MemoryContext>.make()
         router.get("/") { _, _ in "fine" }

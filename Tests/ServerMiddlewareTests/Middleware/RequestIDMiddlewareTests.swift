@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "A sane id is kept, for the answer and for the log",
+        "Uses a valid id for the response and the log",
         arguments: ["a", "01JC2Z5Q", "7f3e9a52-0f8e-4d6c-9a0e-1b2c3d4e5f60", "A.b_c-9", String(repeating: "x", count: 64)]
     )
     func sane(_ id: String) async throws {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "Any other id is replaced",
+        "Replaces an invalid id",
         arguments: [
             "", " ", "a b", "a\tb", "a;b", "a\"b", "<script>", "ñ", "a/b", "a:b", "a=b", "{}", "%0a", "🐦",
             String(repeating: "x", count: 65), String(repeating: "x", count: 10_000),
@@ -41,14 +41,14 @@ import Testing
         #expect(answer.text == given)
     }
 
-    @Test("Without an id each request gets one of its own")
+    @Test("Without an id each request gets a new one")
     func generated() async throws {
         var ids: Set<String> = []
         for _ in 0..<20 { ids.insert(try #require(try await answer(id: nil)[header: "X-Request-Id"])) }
         #expect(ids.count == 20)
     }
 
-    @Test("An error names the same id in its header and in its body")
+    @Test("An error has the same id in its header and in its body")
     func errors() async throws {
         for id in ["my-id", nil] {
             var headers: HTTPFields = [:]
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A logger that keeps no metadata does no harm")
+    @Test("A logger that stores no metadata is supported")
     func silentLogger() async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let context = MemoryContext(source: .init(logger: logger))

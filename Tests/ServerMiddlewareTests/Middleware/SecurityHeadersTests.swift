@@ -11,7 +11,7 @@ import Testing
         return try await router.answer(.make())
     }
 
-    @Test("Every answer keeps browsers from guessing, framing, caching and leaking")
+    @Test("Every response forbids sniffing, framing, caching and referrers")
     func defaults() async throws {
         let answer = try await answer(isStrict: false)
         #expect(answer[header: "X-Content-Type-Options"] == "nosniff")
@@ -22,13 +22,13 @@ import Testing
         #expect(answer[header: "Strict-Transport-Security"] == nil)
     }
 
-    @Test("Behind TLS browsers are told to use HTTPS alone")
+    @Test("Behind TLS, sends Strict-Transport-Security")
     func strictTransport() async throws {
         let header = try await answer(isStrict: true)[header: "Strict-Transport-Security"]
         #expect(header == "max-age=31536000; includeSubDomains")
     }
 
-    @Test("What a route has set itself stays")
+    @Test("Keeps headers that a route has set itself")
     func overrides() async throws {
         var headers: HTTPFields = [.cacheControl: "max-age=60"]
         headers[.contentSecurityPolicy] = "default-src 'self'"
@@ -38,7 +38,7 @@ import Testing
         #expect(answer[header: "X-Frame-Options"] == "DENY")
     }
 
-    @Test("Errors that were put into answers below have them too")
+    @Test("Errors converted by inner middleware have the headers, too")
     func errors() async throws {
         let router = Router(context: MemoryContext.self)
         router.add(middleware: SecurityHeadersMiddleware(SecurityHeaders(isStrictTransport: true)))

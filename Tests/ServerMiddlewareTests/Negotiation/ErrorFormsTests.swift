@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "Who names problem details in Accept, and wants JSON no more, gets them",
+        "A client that prefers problem details over JSON in Accept gets them",
         arguments: [
             (nil, false), ("*/*", false), ("application/*", false), ("application/json", false), ("text/html", false),
             ("application/problem+json", true), ("application/problem+json, */*", true),
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "Where problem details are usual, who wants JSON more gets the standard form",
+        "If problem details are the default, a client that prefers JSON gets standard",
         arguments: [
             (nil, .problem), ("*/*", .problem), ("application/json", .standard), ("application/json, */*;q=0.1", .standard),
             ("application/json;q=0.5, */*", .problem), ("application/json;q=0.1, application/problem+json", .problem),
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "A path chooses for all that is below it, the longest path first; whole segments count",
+        "A path chooses for all paths below it, by the longest match of whole segments",
         arguments: [
             ("/", .standard), ("/reset_password", .success), ("/reset_password/", .success), ("//reset_password//", .success),
             ("/reset_password/x/y", .success), ("/reset_passwords", .standard), ("/x/reset_password", .standard),
@@ -65,7 +65,7 @@ import Testing
         #expect(form(ErrorForms(below: ["/": .flat]), "/anything") == .flat)
     }
 
-    @Test("A group of routes chooses a form; what stands nearer to the route wins, and Accept wins over all")
+    @Test("A group of routes chooses a form; inner choices win, and Accept wins over all")
     func groups() async throws {
         let router = Router<MemoryContext>.make()
         let outer = router.group("/old").add(middleware: ErrorFormMiddleware(.success))
@@ -83,7 +83,7 @@ import Testing
         #expect(try asked.json.objectValue?["code"] == "RATE_LIMIT_EXCEEDED")
     }
 
-    @Test("A surprise in such a group is logged by its own type")
+    @Test("Logs an unexpected error in such a group by its own type")
     func surprise() async throws {
         struct Trouble: Error {}
         let router = Router<MemoryContext>.make()

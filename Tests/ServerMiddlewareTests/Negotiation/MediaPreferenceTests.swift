@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MediaPreferenceTests {
     @Test(
-        "The most specific range that fits decides how much a type is wanted",
+        "The most specific matching range decides the quality of a type",
         arguments: [
             (nil, 1, false), ("", 1, false), ("  ", 1, false), ("*/*", 1, false), ("application/*", 1, false),
             ("application/json", 1, true), ("APPLICATION/JSON", 1, true), ("application/json;q=0.5", 0.5, true),
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "What is no media range counts for nothing",
+        "Ignores invalid media ranges",
         arguments: [
             "application", "/", "/json", "application/", "*/json", ",", ";", "\"", "application/json;q=2",
             "application/json;q=-1",
@@ -36,7 +36,7 @@ import Testing
         #expect(!MediaPreference(accept: header).names("application/json"))
     }
 
-    @Test("A very long header is read in no time, and a type that is none is not wanted")
+    @Test("Reads a very long header quickly, and an invalid type is not accepted")
     func hostile() {
         let header = String(repeating: "\"\\", count: 40_000)
         #expect(MediaPreference(accept: header).quality(of: "application/json") == 0)

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "Unknown paths and wrong methods are told apart without further effort",
+        "Distinguishes unknown paths and wrong methods without configuration",
         arguments: [
             (HTTPRequest.Method.get, "/orders", 200, nil), (.head, "/orders", 200, nil), (.get, "/nothing", 404, nil),
             (.delete, "/orders", 405, "GET, HEAD, POST"), (.get, "/things/7", 405, "DELETE"), (.put, "/things", 404, nil),
@@ -55,7 +55,7 @@ import Testing
         if status >= 400 { #expect(answer[header: "X-Error-Code"] != nil && answer[header: "X-Request-Id"] != nil) }
     }
 
-    @Test("A router that does not look at case tells the wrong method whatever the case")
+    @Test("A case-insensitive router reports the wrong method in any case")
     func cases() async throws {
         let router = makeRouter(options: [.autoGenerateHeadEndpoints, .caseInsensitive])
         #expect(try await answer(router, .make(.get, "/ORDERS")).status == .ok)
@@ -63,7 +63,7 @@ import Testing
         #expect(try await answer(makeRouter(), .make(.put, "/ORDERS")).status == .notFound)
     }
 
-    @Test("All problems of a body that `decode` reads are told at once, in nested lists too")
+    @Test("Reports all problems of a body that `decode` reads, also in nested lists")
     func decode() async throws {
         let body = #"{"items":[{"name":"a","tags":["x",7]},{"tags":"none"},null],"customer":""}"#
         let answer = try await answer(makeRouter(), .post(body, path: "/orders"))
@@ -84,14 +84,14 @@ import Testing
         #expect(try await self.answer(makeRouter(), .post(large, path: "/orders"))[header: "X-Error-Code"] == "REQUEST_TOO_LARGE")
     }
 
-    @Test("An app's own error says what it is in the contract")
+    @Test("An app's own error defines its contract error")
     func ownError() async throws {
         let answer = try await answer(makeRouter(), .make(.delete, "/things/7"))
         #expect(answer.status == .gone)
         #expect(try answer.error["details"] == ["by": "someone"])
     }
 
-    @Test("Middleware that stands outermost sees errors as they are answered")
+    @Test("The outermost middleware sees errors as they are sent")
     func outermost() async throws {
         struct Stamp: RouterMiddleware {
             func handle(
@@ -111,7 +111,7 @@ import Testing
         #expect(answer[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
     }
 
-    @Test("The framework's own wrapping of errors, such as for CORS, leaves them what they are")
+    @Test("The framework's own wrapping of errors, as for CORS, does not change them")
     func wrapped() async throws {
         let router = makeRouter()
         router.add(middleware: CORSMiddleware(allowOrigin: .all))
@@ -131,7 +131,7 @@ import Testing
         #expect(taken[header: "X-Error-Code"] == "AUTH_TOKEN_INVALID")
     }
 
-    @Test("Without any middleware an error of the contract is still answered in it")
+    @Test("Without any middleware an error of the contract still has its form")
     func bare() async throws {
         let router = Router(context: MemoryContext.self)
         router.get("/") { _, _ -> Response in throw ContractError(.serverMaintenance, retryAfter: .seconds(60)) }
@@ -141,7 +141,7 @@ import Testing
         #expect(answer.headers[.retryAfter] == "60")
     }
 
-    @Test("A group of another router has errors, ids and deadlines in the contract; the router's own routes stay as they are")
+    @Test("A contract group in another router leaves the router's own routes unchanged")
     func group() async throws {
         let router = Router(context: ReadingContext.self)
         let clock = ManualClock()

@@ -5,7 +5,7 @@ import ServerMiddleware
 import Testing
 
 @Suite struct RouteIndexTests {
-    /// Patterns of the router, each with a method of its own, so that it can be told which one was meant.
+    /// Patterns of the router, each with a different method that identifies it.
     private static let patterns: [(RouterPath, HTTPRequest.Method)] = [
         ("/", .get), ("/api/login", .post), ("/api/login", .delete), ("/users/:id", .put), ("/users/{id}/mails", .get),
         ("/wild/*", .post), ("/wild/*/end", .patch), ("/files/**", .put), ("/deep/**/end", .post), ("/images/*.jpg", .post),
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "The methods of a path are those of every pattern that it fits; GET brings HEAD",
+        "A path's methods are those of all matching patterns, and GET includes HEAD",
         arguments: [
             ("/", ["GET", "HEAD"]), ("", ["GET", "HEAD"]), ("/api/login", ["DELETE", "POST"]),
             ("/api/login/", ["DELETE", "POST"]),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "A path that fits no pattern is unknown",
+        "A path that matches no pattern is unknown",
         arguments: [
             "/api", "/api/login/x", "/API/login", "/users", "/users/7/x", "/wild", "/wild/x/y", "/files", "/deep/end",
             "/deep/a/b", "/images/cat.png", "/pages/home.txt", "/other", "/\(String(repeating: "a/", count: 5_000))",
@@ -46,7 +46,7 @@ import Testing
         #expect(makeIndex().methods(of: path) == nil)
     }
 
-    @Test("An index that was not filled knows no path, and filling it again replaces what it knew")
+    @Test("An empty index knows no path, and filling it again replaces its content")
     func filling() {
         let index = RouteIndex()
         #expect(index.methods(of: "/") == nil)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "A wrong method on a known path is 405 and names the right ones; an unknown path is 404",
+        "A wrong method on a known path is 405 with the allowed ones; unknown paths 404",
         arguments: [
             (HTTPRequest.Method.get, "/api/login", "DELETE, POST"), (.post, "/users/7", "PUT"), (.post, "/", "GET, HEAD"),
             (.get, "/wild/x", "POST"), (.get, "/files/a/b", "PUT"), (.head, "/api/login", "DELETE, POST"),
@@ -80,7 +80,7 @@ import Testing
         #expect(answer[header: "X-Error-Code"] == code.rawValue)
     }
 
-    @Test("Every path that the index knows is one that the router answers, and the other way round")
+    @Test("The index knows exactly the paths that the router serves")
     func agreesWithRouter() async throws {
         let index = RouteIndex()
         let router = Router<MemoryContext>.make(index: index)

@@ -9,7 +9,7 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite(.timeLimit(.minutes(1))) struct LoadSheddingTests {
-    /// A router with a route that a gate holds, one that answers at once, and one beside the limit.
+    /// A router with a route that a gate blocks, one that responds at once, and one without the limit.
     private struct Guarded {
         let clock = ManualClock()
         let metrics = TestMetrics()
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("Requests beyond the limit are refused with 503 and a delay, and counted; health is not")
+    @Test("Refuses requests beyond the limit with 503 and a delay, except health checks")
     func full() async throws {
         let server = Guarded(limit: 2)
         async let first = server.get("/slow")
@@ -74,7 +74,7 @@ import Testing
         #expect(server.shedding.load == (0, 0))
     }
 
-    @Test("A few wait for room and are let in as it comes, the first first")
+    @Test("A few requests wait for capacity and are admitted in order")
     func line() async throws {
         let server = Guarded(limit: 1, waiting: 2)
         async let first = server.get("/slow")
@@ -89,7 +89,7 @@ import Testing
         #expect(server.shedding.load == (0, 0))
     }
 
-    @Test("Who waits too long is refused, and the room is nobody's for it")
+    @Test("Refuses a request that waits too long, and its slot stays free")
     func late() async throws {
         let server = Guarded(limit: 1, waiting: 1)
         async let first = server.get("/slow")
@@ -113,7 +113,7 @@ import Testing
         async let first = server.get("/slow")
         async let second = server.get("/slow")
         for _ in 0..<2 { await server.gate.waitForArrival() }
-        // Without measurements each place takes 100 ms: 20 requests per second.
+        // Without measurements each place takes 100 ms, at 20 requests per second.
         var delays: [String?] = []
         for _ in 0..<45 { delays.append(try await server.get("/quick")[header: "Retry-After"]) }
         #expect(delays == (0..<45).map { "\($0 / 20 + 1)" })
@@ -121,7 +121,7 @@ import Testing
         #expect(try await [first.status, second.status] == [.ok, .ok])
     }
 
-    @Test("Deferrable requests get half of the places, and are refused first")
+    @Test("Deferrable requests get half of the slots, and are refused first")
     func priorities() async throws {
         let server = Guarded(limit: 4)
         async let low: [Answer] = [try await server.get("/slow", isDeferrable: true)]
@@ -138,7 +138,7 @@ import Testing
         #expect(server.shedding.load == (0, 0))
     }
 
-    @Test("A waiting essential request is served before deferrable ones")
+    @Test("Serves a waiting essential request before deferrable ones")
     func order() {
         var limit = InFlightLimit<String>(1, waiting: 4)
         func enter(_ name: String, _ priority: RequestPriority) {
@@ -161,7 +161,7 @@ import Testing
         #expect(limit.running == 0 && limit.waiting == 0)
     }
 
-    @Test("A response with 503 is delayed, and takes no place meanwhile")
+    @Test("Delays a response with 503, which takes no slot meanwhile")
     func refusalDelay() async throws {
         let server = Guarded(limit: 1, refusalDelay: .milliseconds(500))
         async let busy = server.get("/busy")
@@ -180,7 +180,7 @@ import Testing
         #expect(try await slow.status == .ok)
     }
 
-    @Test("Who is cancelled while it waits leaves the line")
+    @Test("A request canceled while it waits leaves the queue")
     func cancelled() async throws {
         let server = Guarded(limit: 1, waiting: 1)
         async let first = server.get("/slow")
@@ -195,7 +195,7 @@ import Testing
         #expect(server.shedding.load == (0, 0))
     }
 
-    @Test("The wait counts as the route's time, and a route that goes on after it still counts as work")
+    @Test("The wait uses the route's time, and a route past its deadline uses a slot")
     func deadline() async throws {
         let clock = ManualClock()
         let server = Guarded(limit: 1, waiting: 1, deadline: RequestDeadline(.milliseconds(400), clock: clock))
@@ -212,14 +212,14 @@ import Testing
         while server.shedding.load.running > 0 { await Task.yield() }
     }
 
-    @Test("A route that fails gives its room back")
+    @Test("A failing route frees its slot")
     func failing() async throws {
         let server = Guarded(limit: 1)
         for _ in 0..<3 { #expect(try await server.get("/failing").status == .notFound) }
         #expect(server.shedding.load == (0, 0))
     }
 
-    /// How many run at once, and how many ever did.
+    /// Counts the concurrent routes and the maximum.
     private final class Meter: Sendable {
         private let state = Mutex((running: 0, most: 0))
 
@@ -235,7 +235,7 @@ import Testing
         func leave() { state.withLock { $0.running -= 1 } }
     }
 
-    @Test("In many races between turns, deadlines and cancellations no room is lost, and never are there too many")
+    @Test("Races of turns, deadlines and cancellations neither lose nor exceed slots")
     func races() async throws {
         let clock = ManualClock()
         let limit = LoadShedding(limit: 3, waiting: 20, longestWait: .milliseconds(10), clock: clock)
@@ -268,7 +268,7 @@ import Testing
         #expect(meter.most == 3)
     }
 
-    @Test("Limits of nothing are a programmer's mistake")
+    @Test("Limits of zero fail a precondition")
     func nothing() async {
         await #expect(processExitsWith: .failure) { _ = LoadShedding(limit: 0) }
         await #expect(processExitsWith: .failure) { _ = LoadShedding(limit: 1, waiting: -1) }

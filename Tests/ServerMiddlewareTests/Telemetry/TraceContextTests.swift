@@ -6,7 +6,7 @@ import Testing
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let span = "00f067aa0ba902b7"
 
-    @Test("A traceparent of the recommendation is read")
+    @Test("Reads a traceparent of the recommendation")
     func read() throws {
         let context = try #require(TraceContext(traceparent: "00-\(Self.trace)-\(Self.span)-01"))
         #expect(context.traceID == Self.trace)
@@ -19,7 +19,7 @@ import Testing
         #expect(TraceContext(traceparent: child.traceparent) == child)
     }
 
-    @Test("Of a later version the known part is read, and other flags are dropped")
+    @Test("Reads the known part of a later version, and drops other flags")
     func later() throws {
         for text in [
             "cc-\(Self.trace)-\(Self.span)-03", "01-\(Self.trace)-\(Self.span)-01-what-comes", "00-\(Self.trace)-\(Self.span)-ff",
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "Whatever else is refused",
+        "Refuses any other text",
         arguments: [
             "", "-", "00", "00-\(trace)-\(span)", "00-\(trace)-\(span)-", "00-\(trace)-\(span)-1", "00-\(trace)-\(span)-01-",
             "00-\(trace)-\(span)-01x",
@@ -43,7 +43,7 @@ import Testing
         #expect(TraceContext(traceparent: text) == nil)
     }
 
-    @Test("New ones are valid, and none comes twice")
+    @Test("New ones are valid and unique")
     func new() {
         let all = (0..<1_000).map { _ in TraceContext.new() }
         for trace in all { #expect(TraceContext(traceparent: trace.traceparent) == trace) }

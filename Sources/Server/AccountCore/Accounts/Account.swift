@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// A person's account.
+/// The account of a user.
 public struct Account: Hashable, Sendable, Identifiable {
     /// The id of an account.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -15,39 +15,39 @@ public struct Account: Hashable, Sendable, Identifiable {
         public var description: String { rawValue.text }
     }
 
-    /// Whether the account may be used.
+    /// Whether the account can be used.
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// In use.
         case active
-        /// Not in use any more; its owner can't sign in.
+        /// No longer in use; the user can't sign in.
         case inactive
-        /// Taken out of use by the operator.
+        /// Disabled by the operator.
         case suspended
-        /// Taken out of use by its owner, who did not make a change that a mail told of. A reset puts it back into use.
+        /// Locked by its user, who reported a password change as not theirs. A password reset unlocks it.
         case locked = "frozen"
     }
 
-    /// In place of a hash: no password verifies against it, and a reset sets one.
+    /// A value in place of a hash: no password verifies against it, and a reset replaces it.
     public static let unusablePassword = "!"
 
-    /// What the account is known by; never given to another.
+    /// Identifies the account; never reused.
     public let id: ID
-    /// The address that identifies the account and that mail goes to.
+    /// The address that identifies the account and receives its emails.
     public var email: EmailAddress
-    /// The name that the person is greeted by.
+    /// The first name, with which emails address the user.
     public var firstName: FirstName
     /// The hash of the password, as a PHC string.
     public var passwordHash: String
-    /// Whether it may be used.
+    /// Whether the account can be used.
     public var state: State
-    /// The language of the account's mails.
+    /// The language of the account's emails.
     public var language: Language
-    /// Rises whenever everything issued before must end; access tokens carry the epoch that they were issued in.
+    /// Rises when all earlier access tokens must become invalid. Access tokens contain the epoch of their issue.
     public var epoch: Int
-    /// When it was registered or imported.
+    /// The time of the registration or import.
     public var createdAt: Date
 
-    /// Whether its password may be reset: an operator's decision is not undone by a mail.
+    /// Whether the password may be reset. A reset must not undo a decision of the operator.
     public var isRecoverable: Bool { state == .active || state == .locked }
 
     /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified in this

@@ -2,24 +2,24 @@ public import ErrorContract
 
 /// A refusal of the account domain.
 public struct AccountError: Error, Hashable, Sendable {
-    /// The code that the refusal has on the wire.
+    /// The code of the refusal in responses.
     public let code: ErrorCode
-    /// Why a password was refused, with the code `AUTH_WEAK_PASSWORD`.
+    /// The reasons for which a password was refused, with the code `AUTH_WEAK_PASSWORD`.
     public var weaknesses: [PasswordPolicy.Weakness] = []
-    /// A text that says more than the code's own.
+    /// A text that is more specific than that of the code.
     public var message: LocalizedText?
-    /// When it makes sense to try again, if that is known.
+    /// The time after which a retry makes sense, if it is known.
     public var retryAfter: Duration?
 
     /// The address is taken.
     public static let emailExists = AccountError(code: .authEmailExists)
-    /// Wrong password, or no such account: told apart by nobody.
+    /// The password is wrong, or the account doesn't exist. The error is the same for both, so that it doesn't disclose accounts.
     public static let invalidCredentials = AccountError(code: .authInvalidCredentials)
-    /// The account is not in use any more.
+    /// The account is no longer in use.
     public static let inactive = AccountError(code: .authUserInactive)
-    /// The account was taken out of use.
+    /// The operator suspended the account.
     public static let suspended = AccountError(code: .authUserSuspended)
-    /// The account was frozen by its owner.
+    /// The user locked the account.
     public static let locked = AccountError(
         code: .authUserSuspended,
         message: LocalizedText(
@@ -31,7 +31,7 @@ public struct AccountError: Error, Hashable, Sendable {
             de: "Dieses Konto ist eingefroren. Setze dein Passwort zurück, um es wieder zu nutzen."
         )
     )
-    /// The refusal of an account that is out of use.
+    /// Returns the refusal for an account that is not active.
     static func outOfUse(_ state: Account.State) -> AccountError {
         switch state {
         case .active, .inactive: inactive
@@ -44,9 +44,9 @@ public struct AccountError: Error, Hashable, Sendable {
     public static let refreshFailed = AccountError(code: .authRefreshFailed)
     /// The session has ended.
     public static let sessionExpired = AccountError(code: .authSessionExpired)
-    /// The access token has run out.
+    /// The access token has expired.
     public static let tokenExpired = AccountError(code: .authTokenExpired)
-    /// The access token is not one of ours.
+    /// The access token was not issued by this server.
     public static let tokenInvalid = AccountError(code: .authTokenInvalid)
     /// The reset token is unknown, expired or used.
     public static let resetTokenInvalid = AccountError(code: .authResetTokenInvalid)

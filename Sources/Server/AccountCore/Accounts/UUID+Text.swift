@@ -1,12 +1,12 @@
 import AccountContract
 package import Foundation
 
-/// UUIDs as they are stored: Foundation reads and writes them by `sscanf` and `printf`, which take twenty times as long.
+/// The text form of UUIDs in stores. Foundation uses `sscanf` and `printf`, which take twenty times as long.
 extension UUID {
-    /// The text in lower case.
+    /// The text in lowercase.
     package var text: String { UserID(self).rawValue }
 
-    /// Reads a text in either case; `nil` if it is not a UUID.
+    /// Parses a text in either case; `nil` if it is not a UUID.
     package init?(text: String) {
         var high: UInt64 = 0
         var low: UInt64 = 0

@@ -5,10 +5,13 @@ import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
-/// Takes note of events without waiting for a disk, and has them kept twice a second: a sign-in that fails takes the same time
-/// whether or not there is an account that the failure is noted for. A kill of the process loses at most half a second of them.
+/// Records events of accounts in memory and stores them twice a second. So a failed sign-in takes the same time whether or not there is an
+/// account whose event is recorded. If the process is killed, up to half a second of events is lost.
+///
+/// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
+/// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
 public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration == Duration {
-    /// How many events may wait; more are counted, and told in the log.
+    /// The largest number of pending events. Further events are discarded; the log reports their number.
     public static var capacity: Int { 10_000 }
 
     private struct State {
@@ -45,28 +48,28 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         }
     }
 
-    /// Has events kept until the group shuts down, those of the last requests too.
+    /// Stores events until the service group shuts down, including those of the last requests.
     public func run() async throws {
         await PeriodicService(every: interval, order: .pauseFirst, clock: clock) { [self] in await flush() }.run()
     }
 
-    /// Has all that was noted kept.
+    /// Stores all pending events.
     public func flush() async {
         let (events, lost) = state.withLock { state in
             defer { state = State() }
             return (state.events, state.lost)
         }
-        if lost > 0 { logger.error("Audit events were lost", metadata: ["count": "\(lost)"]) }
+        if lost > 0 { logger.error("Audit events lost", metadata: ["count": "\(lost)"]) }
         guard !events.isEmpty else { return }
         do {
             try await store.append(events)
             for event in events { logger.info("Account event", metadata: event.metadata) }
         } catch {
             logger.error(
-                "Audit events could not be kept",
+                "Audit events not stored",
                 metadata: .failure(error, ["count": "\(events.count)"])
             )
-            // Behind them come those of meanwhile; what is above the capacity is lost.
+            // Events that came meanwhile follow the failed ones. Events above the capacity are discarded.
             state.withLock { state in
                 let room = max(Self.capacity - state.events.count, 0)
                 state.events.insert(contentsOf: events.prefix(room), at: 0)
@@ -77,7 +80,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
 }
 
 extension AuditEvent {
-    /// For the log: the account by its id, and the request whose line tells the rest.
+    /// The metadata for the log: the account's id, and the id of the request, whose access log line has the rest.
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["event": "\(kind.rawValue)", "account.id": "\(accountID)"]
         if let request = origin.requestID { metadata[Logger.requestIDKey] = "\(request)" }
@@ -85,14 +88,14 @@ extension AuditEvent {
     }
 }
 
-/// Takes note of what happens to accounts.
+/// Records the events of accounts.
 public protocol AuditNoting: Sendable {
-    /// Takes note of an event. Waits for nothing.
+    /// Records an event without waiting.
     func note(_ kind: AuditEvent.Kind, of account: Account.ID, origin: AuditOrigin)
 }
 
 extension AuditNoting {
-    /// Takes note of an event that the current request brought about.
+    /// Records an event of the current request.
     public func note(_ kind: AuditEvent.Kind, of account: Account.ID) {
         note(kind, of: account, origin: .current)
     }

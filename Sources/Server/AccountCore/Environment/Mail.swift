@@ -1,22 +1,22 @@
 public import AccountContract
 public import ErrorContract
 
-/// A mail, ready to be handed over.
+/// A rendered email.
 public struct Mail: Hashable, Sendable {
-    /// Who it is from, as `Name <address>` or an address.
+    /// The sender, as `Name <address>` or an address.
     public var sender: String
-    /// The one address that it goes to.
+    /// The address of the recipient.
     public var recipient: EmailAddress
-    /// One line, not yet encoded.
+    /// The subject: one line, not encoded.
     public var subject: String
-    /// The body for readers that show no HTML.
+    /// The body as plain text.
     public var text: String
-    /// The same as a page.
+    /// The body as HTML.
     public var html: String
-    /// The language of all of it.
+    /// The language of the texts.
     public var language: Language
 
-    /// Creates a mail.
+    /// Creates an email.
     public init(
         sender: String,
         recipient: EmailAddress,
@@ -34,45 +34,48 @@ public struct Mail: Hashable, Sendable {
     }
 }
 
-/// Puts mails into words.
+/// Renders emails.
 public protocol MailRendering: Sendable {
-    /// The mail with a reset link.
+    /// Renders the email with a reset link.
     func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
-    /// The mail that tells of a changed password.
+    /// Renders the confirmation of a password change.
     /// - Parameters:
     ///   - recipient: The address of the account.
-    ///   - name: How the email addresses the user.
-    ///   - token: What the link for "this was not me" carries.
+    ///   - name: The name with which the email addresses the user.
+    ///   - token: The token of the link "this was not me".
     ///   - language: The language of the text.
     func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
 }
 
-/// Hands mails over.
+/// Delivers emails, for example to an SMTP server.
+///
+/// `Email` has two implementations: `SMTPDelivery` for production, and `MailboxFolder` for development. ``MailWorker`` calls a delivery
+/// with a deadline and retries it according to the kind of a ``MailDeliveryError``, so an implementation needs no retries.
 public protocol MailDelivery: Sendable {
-    /// Hands a mail over; when this returns, it is somebody else's.
+    /// Delivers an email. When this method returns, the receiving system is responsible for the email.
     /// - Throws: ``MailDeliveryError``.
     func deliver(_ mail: Mail) async throws
 }
 
-/// A mail could not be handed over.
+/// An email could not be delivered.
 public struct MailDeliveryError: Error, Hashable, Sendable {
-    /// What stands in the way.
+    /// The scope and duration of a failure.
     public enum Kind: String, Hashable, Sendable {
-        /// This mail, for good: trying again is pointless.
+        /// This email failed permanently. Retrying is pointless.
         case refused
-        /// This mail, for now.
+        /// This email failed temporarily.
         case deferred
-        /// Every mail, for now: the mail server can't be reached or takes none.
+        /// All emails fail temporarily: the email server is unreachable or accepts none.
         case unavailable
-        /// Every mail, until somebody changes a setting, such as a wrong password.
+        /// All emails fail until an operator changes a setting, such as a wrong password.
         case misconfigured
     }
 
-    /// What is to become of the mail.
+    /// The scope and duration of the failure.
     public let kind: Kind
-    /// What happened, without addresses and secrets.
+    /// A description without addresses and secrets.
     public let message: String
-    /// Whether the mail may have arrived all the same, as when the connection broke before the last answer.
+    /// Whether the email may have been delivered nevertheless, for example because the connection broke before the last reply.
     public let mayHaveArrived: Bool
 
     /// Creates an error.

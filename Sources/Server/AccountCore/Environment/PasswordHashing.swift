@@ -1,17 +1,17 @@
-/// Makes and checks password hashes. The calls are slow on purpose; they belong behind a ``HashingGate``.
+/// Creates and verifies password hashes. The calls are slow on purpose; make them through a ``HashingGate``.
 public protocol PasswordHashing: Sendable {
-    /// The hash of a password, with a salt of its own.
+    /// Returns the hash of a password, with a new salt.
     func hash(_ password: String) throws -> String
-    /// Whether a password has this hash, compared in constant time.
+    /// Whether a password has this hash. Compares in constant time.
     func verify(_ password: String, against hash: String) -> Bool
-    /// Whether a hash was made with weaker parameters than new ones are.
+    /// Whether a hash has weaker parameters than new hashes.
     func needsRehash(_ hash: String) -> Bool
-    /// A hash that no password has and that takes as long to verify as one of another system or cost; `nil` for our own, and for
-    /// what is no hash at all.
+    /// Returns a hash that no password has and that takes as long to verify as the given one; `nil` if that has the parameters of new
+    /// hashes, or is not a hash.
     func decoy(like hash: String) -> String?
 }
 
 extension PasswordHashing {
-    /// All hashes are our own.
+    /// Returns `nil`: all hashes have the parameters of new ones.
     public func decoy(like hash: String) -> String? { nil }
 }

@@ -3,7 +3,7 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Keeps the decoys of a gate like the hashes that accounts have.
+/// Periodically adapts the decoys of a gate to the hashes that accounts have; see ``DecoyMix``.
 public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     private let accounts: any AccountRepository
     private let decoys: any DecoyStore
@@ -29,16 +29,16 @@ public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
         self.logger = logger
     }
 
-    /// Looks at the accounts now and then until the group shuts down.
+    /// Adapts the decoys at each interval until the service group shuts down.
     public func run() async throws {
         await PeriodicService(every: interval, clock: clock) {
             try await renew()
         } failure: { error in
-            logger.error("Decoys could not be renewed", metadata: .failure(error))
+            logger.error("Decoy renewal failed", metadata: .failure(error))
         }.run()
     }
 
-    /// Looks at the accounts once.
+    /// Adapts the decoys once.
     public func renew() async throws {
         let (counts, total) = try await accounts.countForeignHashes(by: gate.decoy(like:))
         let spans = try await decoys.renewDecoys { spans in

@@ -1,34 +1,36 @@
 import Crypto
 import Foundation
 
-/// What is verified for an address without an account, so that it takes as long as for some account that there is.
+/// The hashes that are verified for addresses without an account, so that the time of a sign-in doesn't disclose whether an account exists.
 ///
-/// While accounts have hashes of other costs than our own, some of them take ten times as long. A single decoy would tell apart who
-/// was imported; so addresses without an account get decoys of all costs, in the shares that the costs have among the accounts.
-/// Which one an address gets is fixed by a keyed hash: its point in `0..<1`, of which each cost has spans. As people sign in and their
-/// hashes are renewed, spans shrink and addresses go over from the costly decoys to our own as accounts do; none goes to another
-/// cost, or back. After an import a cost that has more accounts than before takes room that no cost has had; only when there is none
-/// left, room that was given up.
+/// Imported accounts may have hashes that take ten times as long to verify as the server's own. With a single decoy, the time would
+/// disclose which addresses were imported. So addresses without an account get decoys of all costs, in proportion to the numbers of
+/// accounts.
+///
+/// A keyed hash maps each address to a fixed point in `0..<1`, and each cost has spans of that range. When users sign in, their hashes are
+/// replaced by the server's own: the spans of other costs shrink, and the addresses in the freed parts change to the server's own cost, as
+/// accounts do. No address changes to another cost or back. If an import adds accounts of a cost, its spans grow into parts that no span
+/// has covered, and into freed parts only if there are no others.
 public struct DecoyMix: Hashable, Sendable {
-    /// Disjoint parts of `0..<1`; the rest is our own's.
+    /// Disjoint parts of `0..<1`. The rest belongs to the server's own cost.
     public private(set) var spans: [DecoySpan]
 
-    /// No account has a hash of another cost.
+    /// The mix if all accounts have hashes of the server's own cost.
     public static let ownAlone = DecoyMix(spans: [])
 
-    /// Creates a mix of spans that were kept.
+    /// Creates a mix from stored spans.
     public init(spans: [DecoySpan]) {
         self.spans = spans
     }
 
-    /// Gives each decoy the share of the accounts whose hashes cost as much.
+    /// Adapts the spans to the share of the accounts that each cost has.
     /// - Parameters:
-    ///   - counts: How many accounts have a hash of each cost, by a decoy of that cost.
-    ///   - total: How many accounts there are.
+    ///   - counts: The number of accounts with each cost, by a decoy of that cost.
+    ///   - total: The number of all accounts.
     public mutating func follow(_ counts: [String: Int], of total: Int) {
         let total = Double(max(total, counts.values.reduce(0, +), 1))
         var missing: [(decoy: String, width: Double)] = []
-        // What is given up comes first: others may need the room.
+        // Shrink spans first: others may need the freed parts.
         for decoy in Set(spans.map(\.decoy)).union(counts.keys).sorted() {
             let change = Double(counts[decoy] ?? 0) / total - width(of: decoy)
             if change < -Self.leastWidth { abandon(-change, of: decoy) }
@@ -44,7 +46,7 @@ public struct DecoyMix: Hashable, Sendable {
         }
     }
 
-    /// The decoy at a point in `0..<1`; `nil` for our own.
+    /// Returns the decoy at a point in `0..<1`; `nil` for the server's own cost.
     func decoy(at point: Double) -> String? {
         spans.first { $0.start <= point && point < $0.start + $0.width }?.decoy
     }
@@ -63,8 +65,8 @@ public struct DecoyMix: Hashable, Sendable {
         }
     }
 
-    /// Takes room that no span has reached.
-    /// - Returns: How much is missing still.
+    /// Assigns width that no span has covered.
+    /// - Returns: The width that is still missing.
     private mutating func take(_ width: Double, for decoy: String) -> Double {
         var rest = width
         for gap in gaps where rest > Self.leastWidth {
@@ -88,7 +90,7 @@ public struct DecoyMix: Hashable, Sendable {
 }
 
 extension SymmetricKey {
-    /// A point in `0..<1` that an address always has, and that nobody can tell without the key.
+    /// Returns the point in `0..<1` of an address: always the same, and unpredictable without the key.
     func point(of text: String) -> Double {
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: self)
         return Double(code.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) / Double(1 << 48)

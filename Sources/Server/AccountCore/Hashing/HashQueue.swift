@@ -1,38 +1,38 @@
 import Scheduling
 
-/// Why a password is hashed, which decides who waits behind whom.
+/// The reason for hashing a password. It decides the order of the callers.
 public enum HashingPurpose: Hashable, Sendable {
-    /// For a client that has proven nothing yet: a sign-in or a registration. Such clients wait in turns by network.
+    /// The client has proven nothing yet: a sign-in or a registration. Such clients take turns by network.
     case attempt
-    /// For a client that has proven a right to it, by a reset token or by the right password. Served before all attempts.
+    /// The client has proven a right, by a reset token or the correct password. Served before all attempts.
     case entitled
 }
 
-/// Decides which hash is computed next, which waits and which is refused. A value: time and randomness are arguments.
+/// Decides which hash is computed next, which waits and which is refused. A value without side effects: time and randomness are arguments.
 ///
-/// Networks take turns: 60 attempts from one network delay another network's first attempt by one hash. A network has half of the queue at most;
-/// if the queue is full, a network with few waiting attempts takes the place of the last one of the network with the most. The queue holds as many
-/// attempts as can be hashed within ``longestWait``, because callers give up on later ones.
+/// Networks take turns: 60 attempts from one network delay another network's first attempt by one hash. A network can use at most half of
+/// the queue. If the queue is full, a network with few pending attempts takes the place of the last attempt of the network with the most.
+/// The queue holds as many attempts as can be hashed within ``longestWait``, because clients give up on later ones.
 ///
-/// A refused caller gets its place in a ``VirtualLine``. Half of the queue is reserved for callers that return when told.
+/// A refused caller gets a place in a ``VirtualLine``. Half of the queue is reserved for callers that return after their delay.
 struct HashQueue<Job> {
-    /// A job that is not computed, and when its caller is to return.
+    /// A job that is not computed, and the delay for its caller.
     struct Refusal {
         var job: Job
         var delay: Duration
     }
 
     enum Admission {
-        /// The caller computes the job now, and calls ``finish(at:)`` afterwards.
+        /// The caller computes the job now, and then calls ``finish(at:)``.
         case start(Job)
-        /// The job waits. Another one may have lost its place to it.
+        /// The job waits. It may have displaced another job.
         case waiting(displaced: Refusal?)
         case refused(Refusal)
         /// The job's ticket was canceled before.
         case cancelled(Job)
     }
 
-    /// How many jobs are computed at once.
+    /// The number of jobs that are computed at once.
     let width: Int
     /// The longest time that an attempt waits, if the measured rate continues.
     let longestWait: Duration
@@ -44,7 +44,7 @@ struct HashQueue<Job> {
     private var line = VirtualLine<String?>()
     private var rate: ServiceRate
     private var lastTicket: UInt64 = 0
-    /// Tickets of jobs that have not come yet, and those of them that were canceled.
+    /// Tickets whose jobs have not been entered yet. For `cancelled`, those that were canceled before.
     private var pending: Set<UInt64> = []
     private var cancelledEarly: Set<UInt64> = []
 
@@ -54,25 +54,25 @@ struct HashQueue<Job> {
         precondition(width > 0, "width must be positive (is \(width))")
         precondition(limit >= 0, "queueLimit must not be negative (is \(limit))")
         (self.width, self.limit, self.longestWait) = (width, limit, longestWait)
-        // 20 ms each, until they are measured.
+        // The estimate is 20 ms per job until the rate has been measured.
         rate = ServiceRate(estimate: Double(width) * 50)
     }
 
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     var count: Int { entitled.count + attempts.count }
 
     /// The number of jobs per second that are computed while all of ``width`` are busy.
     func rate(at now: Duration) -> Double { rate.perSecond(at: now) }
 
-    /// Returns a number by which a job can be canceled, also before it comes.
+    /// Returns a number that cancels a job, even before the job is entered.
     mutating func nextTicket() -> UInt64 {
         lastTicket += 1
         pending.insert(lastTicket)
         return lastTicket
     }
 
-    /// Refuses an attempt that would be refused if it came now, before anything else is done for it.
-    /// - Returns: The delay after which the caller is to return; `nil` if the attempt may come.
+    /// Refuses an attempt that would be refused if it were entered now, before other work is done for it.
+    /// - Returns: The delay after which the caller should return; `nil` if the attempt may be entered.
     mutating func refuseEarly(from network: String?, at now: Duration, chance: Double) -> Duration? {
         let isExpected = line.isDue(for: network, at: now)
         guard running == width, place(for: network, isExpected: isExpected, at: now) == .nowhere else { return nil }
@@ -80,7 +80,7 @@ struct HashQueue<Job> {
     }
 
     /// Decides about a job.
-    /// - Parameter network: The network of the client; `nil` if it is not known.
+    /// - Parameter network: The network of the client; `nil` if it is unknown.
     mutating func enter(
         _ job: Job,
         _ ticket: UInt64,
@@ -107,8 +107,8 @@ struct HashQueue<Job> {
         }
     }
 
-    /// Notes that a job was computed.
-    /// - Returns: The job to compute next in its place.
+    /// Records that a job was computed.
+    /// - Returns: The job to compute next.
     mutating func finish(at now: Duration) -> Job? {
         let next = entitled.popFirst() ?? attempts.popFirst()
         if next == nil { running -= 1 }
@@ -116,8 +116,8 @@ struct HashQueue<Job> {
         return next
     }
 
-    /// Cancels a job that waits or has not come yet.
-    /// - Returns: The job, if it waited.
+    /// Cancels a job that waits or has not been entered yet.
+    /// - Returns: The job, if it was waiting.
     mutating func cancel(_ ticket: UInt64) -> Job? {
         if pending.contains(ticket) {
             cancelledEarly.insert(ticket)
@@ -146,17 +146,17 @@ struct HashQueue<Job> {
         }
     }
 
-    /// Where an attempt may wait.
+    /// The place in which an attempt may wait.
     private enum Place: Equatable {
         case nowhere, free
-        /// In the place of another network's last attempt.
+        /// The place of another network's last attempt.
         case of(String?)
     }
 
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
-        // Callers without a network are commands of the operator, and those who return when told are as many as can be served.
+        // Callers without a network are commands of the operator. Callers that return after their delay are as many as can be served.
         guard network == nil || isExpected || attempts.count(of: network) < max(min(limit, width), limit / 2) else {
             return .nowhere
         }

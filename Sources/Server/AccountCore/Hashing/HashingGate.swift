@@ -4,11 +4,12 @@ import Foundation
 import Synchronization
 import Timekeeping
 
-/// Hashes passwords on its own threads, as many at once as there are cores, with a bounded queue.
+/// Hashes passwords on its own threads, with a limited number at once and a bounded queue.
 ///
-/// A hash takes about 16 ms of a core. Without a gate a burst of sign-ins would occupy every thread of the process. Without a bound on the queue, every
-/// caller would be served too late. A caller beyond the bound is refused and told when there will be capacity for it. Networks take turns, and
-/// callers that have proven a right come first: see ``HashingPurpose``. The network is that of ``AuditOrigin/current``.
+/// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. Without a bound on the
+/// queue, all callers would be served too late. A caller beyond the bound is refused with the delay after which there will be capacity for
+/// it. Networks take turns, and callers that have proven a right come first: see ``HashingPurpose``. The network is that of
+/// ``AuditOrigin/current``.
 public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
     private let queue: SharedQueue
@@ -21,14 +22,14 @@ public final class HashingGate: Sendable {
 
     /// Creates a gate.
     /// - Parameters:
-    ///   - hashing: Creates and checks hashes.
-    ///   - width: How many hashes are computed at once.
-    ///   - queueLimit: How many callers of each purpose may wait.
-    ///   - longestWait: How long an attempt may wait, by the measured rate.
-    ///   - decoyKey: Decides which decoy an address gets; the same after a restart.
+    ///   - hashing: Creates and verifies hashes.
+    ///   - width: The number of hashes that are computed at once.
+    ///   - queueLimit: The number of callers of each purpose that may wait.
+    ///   - longestWait: The longest time that an attempt may wait, by the measured rate.
+    ///   - decoyKey: Maps addresses to decoys. Must be the same after a restart.
     ///   - clock: Measures the rate.
-    ///   - chance: A number from 0 up to 1, evenly distributed, that spreads the times at which refused callers return.
-    /// - Throws: Errors of `hashing`, for the decoy that is checked when there is no account.
+    ///   - chance: Returns a number from 0 up to 1, evenly distributed, that spreads the times at which refused callers return.
+    /// - Throws: Errors of `hashing` while it creates the decoy for sign-ins without an account.
     public init<C: Clock>(
         hashing: any PasswordHashing,
         width: Int,
@@ -51,32 +52,33 @@ public final class HashingGate: Sendable {
 
     deinit { threads.end() }
 
-    /// The hash of a password, in Unicode's composed form (NFC): keyboards type the same letters as different code points.
+    /// Returns the hash of a password, after normalization to Unicode's composed form (NFC): keyboards enter the same letters as different
+    /// code points.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait.
     public func hash(_ password: Password, as purpose: HashingPurpose = .attempt) async throws -> String {
         try await run(purpose) { [hashing] in try hashing.hash(password.composed) }
     }
 
-    /// Whether a password has a hash. With no hash, or with ``Account/unusablePassword``, a decoy is checked, so that it takes the
+    /// Whether a password has a hash. Without a hash, or with ``Account/unusablePassword``, a decoy is verified, so that the call takes the
     /// same time as for an account.
     /// - Parameters:
     ///   - password: The password as the user typed it.
     ///   - hash: The stored hash; `nil` if there is no such account.
-    ///   - address: The address that the caller signs in with; decides which decoy.
-    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. It throws only if
-    ///   the password was not checked.
+    ///   - address: The address of the sign-in, which selects the decoy.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. It throws only
+    ///   if the password was not checked.
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {
         let usable = hash == Account.unusablePassword ? nil : hash
         let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy
         let matches = try await run(.attempt) { [hashing] in
             hashing.verify(password.composed, against: checked)
-                // As it was typed: other systems hash that.
+                // Also try the password as it was typed: other systems hash that form.
                 || !password.isComposed && hashing.verify(password.rawValue, against: checked)
         }
         return matches && usable != nil
     }
 
-    /// Refuses an attempt that would be refused if it came now, before anything else is done for it.
+    /// Refuses an attempt that would be refused if it came now, before other work is done for it.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     public func requireRoom() throws(AccountError) {
         let network = AuditOrigin.current.client
@@ -87,16 +89,17 @@ public final class HashingGate: Sendable {
     /// Replaces the decoys for addresses without an account.
     public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
 
-    /// A hash that no password has and that takes as long as one of another system or cost; `nil` for our own.
+    /// Returns a hash that no password has and that takes as long to verify as the given one; `nil` if that has the parameters of new
+    /// hashes.
     public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
-    /// Whether a hash was made with weaker parameters than new ones are.
+    /// Whether a hash has weaker parameters than new hashes.
     public func needsRehash(_ hash: String) -> Bool { hashing.needsRehash(hash) }
 
-    /// How many callers wait.
+    /// The number of waiting callers.
     public var queueLength: Int { queue.state.withLock(\.count) }
 
-    /// The number of hashes per second that are computed while all threads are busy, as measured lately.
+    /// The number of hashes per second that are computed while all threads are busy, measured recently.
     public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
@@ -128,7 +131,7 @@ public final class HashingGate: Sendable {
     }
 }
 
-/// A hash to compute for a caller, who gets the result or an error.
+/// A hash to compute for a caller, which receives the result or an error.
 private struct Job: Sendable {
     let compute: HashingThreads.Job
     let end: @Sendable (any Error) -> Void
@@ -142,7 +145,7 @@ extension HashQueue<Job>.Refusal {
     fileprivate func end() { job.end(AccountError.busy(retryAfter: delay)) }
 }
 
-/// The queue, for the gate and its threads.
+/// The queue, shared by the gate and its threads.
 private final class SharedQueue: Sendable {
     let state: Mutex<HashQueue<Job>>
 
@@ -150,9 +153,9 @@ private final class SharedQueue: Sendable {
 }
 
 extension Password {
-    /// In Unicode's composed form.
+    /// The password in Unicode's composed form (NFC).
     fileprivate var composed: String { rawValue.precomposedStringWithCanonicalMapping }
 
-    /// Whether it was typed so. Texts are equal when their letters are, whatever their code points.
+    /// Whether the password was typed in the composed form. Compares bytes, because Swift's strings are equal in both forms.
     fileprivate var isComposed: Bool { composed.utf8.elementsEqual(rawValue.utf8) }
 }

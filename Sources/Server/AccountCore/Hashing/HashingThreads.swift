@@ -2,16 +2,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A fixed number of threads that compute hashes, and one that gives them jobs and reports their results.
+/// A fixed number of threads that compute hashes, and one thread that dispatches jobs to them and reports their results.
 ///
-/// The hashing threads yield: if there is other work for a core, a hash gets a third of what the other work gets. Hashes fill all cores as long as
-/// passwords arrive, and on ordinary threads each step of every other request would wait for some milliseconds behind them.
+/// The hashing threads have a low priority: if a core has other work, a hash gets a third of what the other work gets. Hashes fill all
+/// cores while passwords arrive, and with normal priority each step of every other request would wait for some milliseconds.
 ///
-/// A hashing thread shares a lock with the dispatching thread alone. A thread that yields may hold a lock for as long as its turn takes to come, and
-/// with it every thread that waits for the lock. It doesn't resume callers either: threads inherit how they yield, also those that the system's
-/// pool creates when a task is resumed.
+/// A hashing thread shares locks only with the dispatching thread. A thread of low priority may hold a lock until it is scheduled again,
+/// and all threads that need the lock would wait. Hashing threads don't resume callers either: new threads inherit the priority, including
+/// those that the system's pool creates when a task is resumed.
 final class HashingThreads: Sendable {
-    /// Computes something, and returns how to report it.
+    /// Computes a result, and returns a closure that reports it.
     typealias Job = @Sendable () -> Report
     typealias Report = @Sendable () -> Void
 
@@ -26,15 +26,15 @@ final class HashingThreads: Sendable {
     private let inbox = Mutex(Inbox())
     private let changed = DispatchSemaphore(value: 0)
 
-    /// Creates the threads; they start when they are needed.
+    /// Creates the threads, which start when they are needed.
     /// - Parameters:
     ///   - width: The largest number of hashing threads.
-    ///   - next: Returns the job that a thread is to compute after another one; `nil` if there is none.
+    ///   - next: Returns the job that a thread computes after another one; `nil` if there is none.
     init(width: Int, next: @escaping @Sendable () -> Job?) {
         (self.width, self.next) = (width, next)
     }
 
-    /// Computes a job on an idle thread. No more than `width` jobs may be in progress at once, those of `next` included.
+    /// Computes a job on an idle thread. At most `width` jobs may be in progress at once, including those of `next`.
     func start(_ job: @escaping Job) {
         let isFirst = inbox.withLock { inbox in
             inbox.jobs.append(job)
@@ -45,7 +45,7 @@ final class HashingThreads: Sendable {
         changed.signal()
     }
 
-    /// Ends the threads, which must have no job.
+    /// Ends the threads, which must be idle.
     func end() {
         inbox.withLock { $0.isEnding = true }
         changed.signal()
@@ -80,7 +80,7 @@ final class HashingThreads: Sendable {
     }
 }
 
-/// A thread that computes one job after the other, and yields to other threads.
+/// A thread that computes one job after another with a low priority.
 private final class HashingThread: Sendable {
     private let job = Mutex<HashingThreads.Job?>(nil)
     private let report = Mutex<HashingThreads.Report?>(nil)
@@ -114,7 +114,7 @@ private final class HashingThread: Sendable {
 
     private static func yieldToOthers() {
         #if os(Linux)
-            // This thread alone, as Linux has it, relative to the process.
+            // On Linux, this changes the priority of this thread only, relative to the process.
             _ = nice(5)
         #else
             Thread.current.qualityOfService = .utility

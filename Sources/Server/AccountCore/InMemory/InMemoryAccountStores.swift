@@ -2,17 +2,17 @@ import AccountContract
 import Foundation
 import Synchronization
 
-/// All stores in the memory of one process: for tests, for trying things out, and as an example for a store of your own.
+/// All stores in the memory of one process: for tests, experiments, and as an example for other stores.
 ///
-/// One lock guards the state of all stores, so each method is one atomic step, also where it changes several of them. Everything is lost with the
-/// process.
+/// One lock guards the state of all stores, so each method is one atomic step, even if it changes several of them. Everything is lost with
+/// the process.
 ///
 /// ```swift
 /// let stores = InMemoryAccountStores()
 /// let recovery = PasswordRecovery(intents: stores.intents, tokens: stores.resetTokens, …)
 /// ```
 ///
-/// A test that needs a store to fail, or something to happen between two steps of a service, passes a closure:
+/// A test that needs a store to fail, or an event between two steps of a service, passes a closure:
 ///
 /// ```swift
 /// let stores = InMemoryAccountStores { operation in
@@ -26,8 +26,8 @@ public final class InMemoryAccountStores: AccountStores {
     private let before: (@Sendable (_ operation: String) async throws -> Void)?
 
     /// Creates empty stores.
-    /// - Parameter before: Called before each operation with its name: the property of the bundle, a dot and the name of the method. An error that it
-    ///   throws is the operation's, and nothing has changed then.
+    /// - Parameter before: Called before each operation with its name: the property of the bundle, a dot and the name of the method. If it
+    ///   throws, the operation throws the error and changes nothing.
     public init(before: (@Sendable (_ operation: String) async throws -> Void)? = nil) {
         self.before = before
     }
@@ -51,7 +51,7 @@ public final class InMemoryAccountStores: AccountStores {
         return try read(body)
     }
 
-    /// Reads or changes the state at once.
+    /// Reads or changes the state immediately.
     func read<Value: Sendable>(_ body: @Sendable (inout InMemoryState) throws -> Value) rethrows -> Value {
         try state.withLock { try body(&$0) }
     }
@@ -73,10 +73,10 @@ struct InMemoryState: Sendable {
     var turns = MailTurns()
     var lastRetry: Date?
     var sentResets: [MailIntent.ID: InMemorySentReset] = [:]
-    /// The events of each account in the order in which they came.
+    /// The events of each account, oldest first.
     var events: [Account.ID: [AuditEvent]] = [:]
 
-    /// The account of an id.
+    /// Returns the account of an id.
     /// - Throws: ``StoreFailure`` if there is none.
     func requireAccount(_ id: Account.ID) throws -> Account {
         guard let account = accounts[id] else { throw StoreFailure(isBusy: false, message: "no such account") }
@@ -93,7 +93,7 @@ struct InMemoryState: Sendable {
         for digest in sessions.removeValue(forKey: id)?.tokens.keys ?? [:].keys { refreshTokens[digest] = nil }
     }
 
-    /// Consumes all live reset tokens of an account.
+    /// Consumes all valid reset tokens of an account.
     mutating func consumeResetTokens(of account: Account.ID) {
         for (digest, stored) in resetTokens where stored.token.accountID == account { resetTokens[digest]?.isConsumed = true }
     }

@@ -2,7 +2,7 @@ import AccountContract
 import Foundation
 import RateLimiting
 
-/// An intent, and what has become of it.
+/// An intent and its state.
 struct InMemoryIntent: Sendable {
     var intent: MailIntent
     var state = QueuedMail.State.waiting
@@ -111,7 +111,7 @@ extension InMemoryState {
         intents[intent.id] = InMemoryIntent(intent: intent, dueAt: intent.createdAt)
     }
 
-    /// An intent that is still held under a lease.
+    /// Returns an intent that is still claimed under the given lease.
     fileprivate func held(_ intent: MailIntent, until leaseEnd: Date) -> InMemoryIntent? {
         intents[intent.id].flatMap { $0.state == .taken && $0.dueAt == leaseEnd ? $0 : nil }
     }
@@ -129,7 +129,7 @@ extension InMemoryState {
         intents[intent.id] = found
     }
 
-    /// The intent to take next: of those that are due and of those that are new, in turn.
+    /// Returns the intent to claim next. Due intents and new intents alternate.
     fileprivate mutating func next(includesResets: Bool, at now: Date) -> MailIntent? {
         defer { turns.isDueFirst.toggle() }
         let due = intents.values.filter { found in
@@ -139,7 +139,7 @@ extension InMemoryState {
         return (includesResets ? nextNew() : nil) ?? due?.intent
     }
 
-    /// The oldest new intent of the network whose turn it is.
+    /// Returns the oldest new intent of the network whose turn it is.
     private mutating func nextNew() -> MailIntent? {
         let fresh = Dictionary(grouping: intents.values.filter(\.isFresh), by: \.network)
         var network: String?
@@ -185,7 +185,7 @@ struct InMemorySentReset: Sendable {
     let endsAt: Date
 }
 
-/// The reset emails that were sent lately, in memory.
+/// The reset emails that were sent recently, in memory.
 struct InMemorySentResets: SentResetStore {
     let stores: InMemoryAccountStores
 
@@ -203,7 +203,7 @@ struct InMemorySentResets: SentResetStore {
                 if sent >= bound.quota { return .accountExceeded }
             }
             if let bound = bounds.overall {
-                // A policy that is paced admits its burst in that part of the window.
+                // A paced policy admits its burst in that part of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = others.map(\.sentAt).filter { $0 > now.addingTimeInterval(-span) }.sorted(by: >)
                 if sent.count >= bound.burst { return .later(sent[bound.burst - 1].addingTimeInterval(span)) }

@@ -54,7 +54,7 @@ struct InMemoryResetTokens: ResetTokenStore {
     ) async throws -> Bool {
         try await stores.perform("resetTokens.confirm") { state in
             guard var account = state.liveResetToken(digest, at: now)?.account else { return false }
-            // The only step that can fail, before anything has changed.
+            // The only step that can fail comes before all changes.
             try state.enqueue(confirmation)
             account.passwordHash = passwordHash
             account.epoch += 1
@@ -99,7 +99,7 @@ struct InMemoryAccountLockTokens: AccountLockTokenStore {
             state.accountLockTokens[digest]?.isConsumed = true
             state.accounts[account.id]?.state = .locked
             state.accounts[account.id]?.epoch += 1
-            // A link that was sent may be in the hands of the stranger, who could unlock the account with it.
+            // An intruder may have a sent reset link and could unlock the account with it.
             state.consumeResetTokens(of: account.id)
             state.endSessions(of: account.id)
             return true
@@ -134,7 +134,7 @@ extension InMemoryState {
         let older = resetTokens.values.filter { stored in
             !stored.isConsumed && stored.token.accountID == token.accountID && stored.token.createdAt <= token.createdAt
         }
-        // The newest first; of those of one instant, the given one.
+        // Newest first; the given token precedes others of the same time.
         let sorted = older.map(\.token).sorted { first, second in
             first.createdAt == second.createdAt ? first.digest == token.digest : first.createdAt > second.createdAt
         }

@@ -82,7 +82,7 @@ struct InMemorySessions: SessionStore {
         try await stores.perform("sessions.sweep") { state in
             let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
             for (id, found) in state.sessions {
-                // An expired session stays for a week, so that its owner learns that it expired.
+                // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
                 if found.refreshedAt < idle.addingTimeInterval(-7 * 86_400) {
                     state.endSession(id)
                     continue
@@ -98,11 +98,11 @@ struct InMemorySessions: SessionStore {
 }
 
 extension InMemorySession {
-    /// Marks a token used, and its siblings with it: of two responses to one refresh only one can be in use.
+    /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
     fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
         tokens[digest]?.usedAt = now
         guard let parent else { return }
-        // Past the window, so that none of them may be repeated.
+        // Earlier than the window, so that none of them can be repeated.
         let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
         for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
     }

@@ -1,33 +1,33 @@
 import AccountContract
 import Foundation
 
-/// What an intent comes to when its account has been looked up.
+/// The result of preparing an intent's email.
 enum MailDraft {
-    /// A mail, and the token that its link carries, which nobody has kept yet.
+    /// An email, and the token of its link, which is not stored yet.
     case mail(Mail, token: MailedToken)
-    /// Nobody is to get a mail.
+    /// There is no recipient, because the account doesn't exist or can't be recovered.
     case nobody
-    /// Past the life of its link a mail would only puzzle its reader.
+    /// The link of the email would have expired already.
     case expired
 }
 
-/// The token that a mail's link carries.
+/// The token in an email's link.
 enum MailedToken {
     case reset(StoredResetToken)
-    /// "This was not me".
+    /// The token of "this was not me".
     case lock(TokenDigest, Account.ID, expiresAt: Date)
 }
 
-/// Makes drafts: looks the account up, mints the token, renders.
+/// Prepares emails: looks the account up, creates the token, and renders the email.
 struct MailDrafting: Sendable {
     let accounts: any AccountRepository
     let rendering: any MailRendering
     let rules: RecoveryRules
     let now: @Sendable () -> Date
-    /// The time of the queue, by which an intent ages.
+    /// The time of the queue, from which the age of an intent is computed.
     let steady: @Sendable () -> Date
 
-    /// The draft for an intent.
+    /// Returns the draft for an intent.
     func draft(for intent: MailIntent) async throws -> MailDraft {
         switch intent.subject {
         case .passwordChanged(let id): try await confirmation(for: id, intent)
@@ -38,7 +38,7 @@ struct MailDrafting: Sendable {
     private func confirmation(for id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
         let lifetime = rules.accountLockLifetime / .seconds(1)
         guard let account = try await accounts.account(id: id) else { return .nobody }
-        // However late it is news; but who has taken no mail for so long will take none.
+        // A late confirmation is still useful. But if deliveries have failed for so long, the email will never arrive.
         guard intent.failures == 0 || steady() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
         let secret = SecretToken()
         let mail = try rendering.passwordChanged(
@@ -54,7 +54,7 @@ struct MailDrafting: Sendable {
         let lifetime = rules.linkLifetime / .seconds(1)
         let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
         let secret = SecretToken()
-        // For an unknown address too, so that its load tells nothing.
+        // Also rendered for an unknown address, so that the load doesn't disclose whether an account exists.
         let mail = try rendering.passwordReset(
             to: account?.email ?? address,
             name: try account?.firstName ?? FirstName("Nobody"),

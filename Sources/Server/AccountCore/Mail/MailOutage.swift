@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Whether mails get through at all.
+/// Detects outages of the email server and pauses deliveries during them.
 ///
-/// While a mail server is down or refuses us, one mail now and then asks whether it is back; the others stay due, so that they go out
-/// at once when it is.
+/// While the email server is unreachable or refuses this server, one email at a time is tried after a backoff. The others stay due, so that
+/// they are sent as soon as the outage ends.
 final class MailOutage: Sendable {
     private let state = Mutex(State())
 
@@ -15,7 +15,7 @@ final class MailOutage: Sendable {
         var restEnd: Date?
     }
 
-    /// How many mails may be in hand at once: none while it rests, one to ask, else `width`.
+    /// The number of emails that may be in flight at once: none during a pause, one to probe the server, otherwise `width`.
     func width(_ width: Int, at now: Date) -> Int {
         state.withLock { state in
             if let end = state.restEnd, now < end { return 0 }
@@ -23,32 +23,32 @@ final class MailOutage: Sendable {
         }
     }
 
-    /// Whether no mail is to be tried now.
+    /// Whether no email may be tried now.
     func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
-    /// Ends a rest since whose beginning somebody has asked for mails to be tried.
+    /// Ends the pause if an operator requested a retry after it began.
     func wake(askedAt: Date) {
         state.withLock { state in
             if let begin = state.restBegin, askedAt > begin { state.restEnd = nil }
         }
     }
 
-    /// Notes that a mail was stopped by something that stops all.
-    /// - Returns: Whether this is news; mails that were in hand together fail together.
+    /// Records a failure that affects all emails.
+    /// - Returns: Whether it begins a new pause. Other emails that were in flight fail together with the first one.
     func failed(at now: Date, backoff: MailBackoff) -> Bool {
         state.withLock { state in
             if let end = state.restEnd, now < end { return false }
             state.failures += 1
             state.begin = state.begin ?? now
             state.restBegin = now
-            // The least that the mail itself waits, so that it is due when the rest is over.
+            // The shortest delay of the email itself, so that it is due when the pause ends.
             state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
             return true
         }
     }
 
-    /// Notes that the server has answered for a mail.
-    /// - Returns: When the outage began, if this ends one.
+    /// Records that the server has replied.
+    /// - Returns: The beginning of the outage, if this ends one.
     func ended() -> Date? {
         state.withLock { state in
             defer { state = State() }
@@ -57,9 +57,9 @@ final class MailOutage: Sendable {
     }
 }
 
-/// How long to wait before a mail is tried again: 5 s, doubling to 5 min, ±20 %.
+/// The delay before an email is tried again: 5 s, doubling up to 5 min, ±20 %.
 ///
-/// After 1 failure about 5 s, then 10, 20, 40, 80, 160 and from the seventh on 300 s.
+/// After 1 failure about 5 s, then 10, 20, 40, 80, 160 and, from the seventh on, 300 s.
 public struct MailBackoff: Hashable, Sendable {
     /// The delay after the first failure.
     public var base: Duration = .seconds(5)
@@ -69,9 +69,9 @@ public struct MailBackoff: Hashable, Sendable {
     /// The default.
     public init() {}
 
-    /// The wait after a number of failures.
+    /// Returns the delay after a number of failures.
     /// - Parameters:
-    ///   - failures: How often handing over has failed, from 1.
+    ///   - failures: The number of failed deliveries, from 1.
     ///   - chance: A number in `0..<1`.
     public func delay(afterFailures failures: Int, chance: Double) -> Duration {
         // Capped before the shift: a large exponent would overflow.

@@ -1,20 +1,20 @@
-/// Which email of the queue is the next: of those that are due and of those that are new, in turn, and of the new ones in turn by network.
+/// Decides which email of the queue is next. Due and new emails alternate, and the networks of new emails take turns.
 package struct MailTurns: Sendable {
-    /// The network that was last; the next one is behind it in the order of the index.
+    /// The network of the last email. The next one follows it in the order of the index.
     package var last = ""
-    /// Networks whose intents were returned, the first one first.
+    /// Networks whose intents were returned, first one first.
     package var returned: ArraySlice<String> = []
-    /// Whether the next email is one that is due, if there is one.
+    /// Whether the next email is a due one, if there is any.
     package var isDueFirst = false
 
     package init() {}
 
-    /// How many new intents are taken of a number in all, if that many are due.
+    /// Returns how many of `limit` intents are new ones, if `due` intents are due.
     package func newIntents(of limit: Int, besides due: Int) -> Int {
         limit - min(due, isDueFirst ? (limit + 1) / 2 : limit / 2)
     }
 
-    /// Takes elements of two lists in turn, as long as both have some.
+    /// Takes elements of two lists alternately, as long as both have elements.
     package mutating func alternate<Element>(_ due: [Element], _ new: [Element], limit: Int) -> [Element] {
         var (due, new) = (due[...], new[...])
         var chosen: [Element] = []

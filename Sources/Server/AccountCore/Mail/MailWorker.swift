@@ -6,28 +6,28 @@ import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
-/// Turns intents into mails: looks the account up, mints the token, renders, hands over.
+/// Sends the emails of a queue: looks the account up, creates the token, renders the email and delivers it.
 ///
-/// For an unknown address it does the same work up to the handing over. It takes intents in batches on a schedule of its own, so
-/// that a mail can't be tied to the request before it. Each mail in hand has a lease of its own, within which it is handed over once
-/// or not at all; killed at any point the worker loses nothing and repeats at most the mails in hand.
+/// For an unknown address, the worker does the same work except for the delivery. It takes intents in batches at random intervals, so that
+/// the time of an email doesn't disclose which request caused it. Each email in flight has its own lease, within which it is delivered at
+/// most once. If the worker is killed, no email is lost, and at most the emails in flight are sent twice.
 public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
-    /// When and how the worker works.
+    /// The intervals and limits of a worker.
     public struct Schedule: Hashable, Sendable {
-        /// The time between two batches, chosen at random.
+        /// The range from which the time between two batches is chosen at random.
         public var pause: ClosedRange<Duration>
-        /// How many intents are taken between two pauses.
+        /// The largest number of intents between two pauses.
         public var batchSize = 32
-        /// How many mails are in hand at once.
+        /// The largest number of emails in flight.
         public var width = 4
-        /// The time for which a mail is its worker's alone: if the worker died, it comes back then; a delivery that takes longer
-        /// is cancelled before.
+        /// The time for which an email belongs to its worker. If the worker dies, the email becomes due then. A delivery that takes longer
+        /// is canceled.
         public var lease: Duration = .seconds(120)
-        /// How long a mail that is done is followed by none while the server is busy: answers go before mails.
+        /// The delay after each email while the server is busy, because responses have priority over emails.
         public var rest: Duration = .milliseconds(40)
-        /// How long mails that were given up are kept for an operator to look at.
+        /// The time for which abandoned emails are stored for an operator.
         public var failedRetention: Duration = .seconds(7 * 86_400)
-        /// How long a mail waits after a failure.
+        /// The delay of an email after a failure.
         public var backoff = MailBackoff()
 
         /// The default schedule.
@@ -61,14 +61,15 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - rendering: Renders emails.
     ///   - delivery: Delivers emails.
     ///   - rules: Lifetimes and bounds.
-    ///   - schedule: The delays between attempts.
+    ///   - schedule: The intervals and limits.
     ///   - clock: The clock of all waits.
     ///   - now: The wall clock, by which links expire.
-    ///   - steady: The time of the queue: due times, leases, and the ages of intents. Steps of the wall clock do not change it. `now` if `nil`.
-    ///   - quota: Bounds the number of reset emails; `nil` for no bound.
+    ///   - steady: The time of the queue: due times, leases, and the ages of intents. Steps of the wall clock do not change it. `now` if
+    ///     `nil`.
+    ///   - quota: Limits the number of reset emails; `nil` for no limit.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts outcomes.
-    ///   - isServerBusy: Whether so many requests are being answered that mails had better wait a little.
+    ///   - isServerBusy: Whether the server handles so many requests that emails should wait.
     ///   - logger: Reports failures.
     public init(
         intents: any MailIntentQueue,
@@ -104,20 +105,20 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.logger = logger
     }
 
-    /// Works until the group shuts down; the mails in hand are finished.
+    /// Sends emails until the service group shuts down. Emails in flight are finished.
     public func run() async throws {
         var isBehind = false
         while true {
-            // What has piled up is not made to wait: nothing in a full batch can be tied to one request.
+            // Don't pause after a full batch: its emails can't be linked to one request.
             if !isBehind { await pause() }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             do {
                 isBehind = try await processDue() >= schedule.batchSize
             } catch is CancellationError {
-                logger.debug("Mail worker was cancelled")
+                logger.debug("Email worker canceled")
             } catch {
                 isBehind = false
-                logger.error("Mail queue could not be read", metadata: .failure(error))
+                logger.error("Email queue unreadable", metadata: .failure(error))
             }
         }
     }
@@ -125,16 +126,16 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func pause() async {
         let span = schedule.pause.upperBound - schedule.pause.lowerBound
         let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
-        // Only the pause is cut short by a shutdown: a cancelled write would repeat a mail.
+        // A shutdown ends only the pause: a canceled write would repeat an email.
         await clock.pauseUntilShutdown(for: pause)
     }
 
-    /// Works through the intents that are due, at most a batch of them, several at a time; each is taken when its turn comes.
-    /// - Returns: How many were taken.
+    /// Processes due intents: at most one batch, several at a time. Each is claimed when its turn comes.
+    /// - Returns: The number of claimed intents.
     @discardableResult
     public func processDue() async throws -> Int {
         let abandoned = try await intents.releaseAbandoned(at: steady())
-        if abandoned > 0 { logger.notice("Emails of a server that ended are released", metadata: ["mail.count": "\(abandoned)"]) }
+        if abandoned > 0 { logger.notice("Emails of a stopped server released", metadata: ["mail.count": "\(abandoned)"]) }
         if outage.isPaused(at: steady()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
         let batch = MailBatch(size: schedule.batchSize)
         try await withThrowingTaskGroup { lanes in
@@ -166,7 +167,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             do {
                 switch try await drafting.draft(for: intent) {
                 case .nobody: break
-                case .expired: return try await abandon(intent, leaseEnd, reason: "expired before it could be handed over")
+                case .expired: return try await abandon(intent, leaseEnd, reason: "its link expired before delivery")
                 case .mail(let mail, let token):
                     switch try await quota?.reserve(token, for: intent, at: steady()) ?? .reserved {
                     case .reserved: try await deliver(mail, token, intent, leaseEnd)
@@ -186,13 +187,13 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
                 let due = steady().addingTimeInterval(delay / .seconds(1))
                 try await intents.postpone(intent, leaseEnd: leaseEnd, until: due, reason: reason)
-                logger.warning("Mail postponed", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
+                logger.warning("Email postponed", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
             }
         } catch is CancellationError {
-            // The lease ends by itself, and the intent comes back.
-            logger.debug("Mail left to its lease", metadata: ["mail.intent": "\(intent.name)"])
+            // When the lease ends, the intent becomes due again.
+            logger.debug("Email not settled: it becomes due when its lease ends", metadata: ["mail.intent": "\(intent.name)"])
         } catch {
-            logger.error("Mail queue could not be written", metadata: .failure(error))
+            logger.error("Email queue unwritable", metadata: .failure(error))
         }
     }
 
@@ -200,17 +201,17 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         let end = steady().addingTimeInterval(schedule.failedRetention / .seconds(1))
         try await intents.abandon(intent, leaseEnd: leaseEnd, until: end, reason: reason)
         metrics.gaveUp(intent)
-        logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
+        logger.warning("Email abandoned", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
 
-    /// Hands a mail over. Only then do older links give way to its own: a mail that can't be delivered must not kill links that
-    /// were.
+    /// Delivers an email. Only then are older links removed in favor of its link: an email that can't be delivered must not invalidate
+    /// links that were delivered.
     private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
         try await keep(token)
         do {
             try await deliver(mail, before: leaseEnd)
         } catch {
-            // A link that somebody may have in hand has to work.
+            // If a recipient may have the link, it must work.
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
             if !mayHaveArrived {
                 try await discard(token)
@@ -220,25 +221,25 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
         noteResponse()
         metrics.delivered(intent, after: steady().timeIntervalSince(intent.createdAt))
-        // From here on nothing may bring the mail back: its reader has it.
+        // From here on, no error may cause a second delivery: the recipient has the email.
         if case .reset(let token) = token {
             metrics.count(.delivered)
             do {
                 try await tokens.prune(olderThan: token, liveLimit: rules.liveLinks)
             } catch {
-                logger.error("Older links could not be ended", metadata: .failure(error))
+                logger.error("Older reset links not removed", metadata: .failure(error))
             }
             audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin)
         }
-        logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
+        logger.info("Email delivered", metadata: ["mail.intent": "\(intent.name)"])
     }
 
-    /// Ends an intent without an email. Its requester got the same response as for an unknown address.
+    /// Ends an intent without an email. The client got the same response as for an unknown address.
     private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
         guard case .reset(let token) = token else { return }
         metrics.limitedResetMail()
         audit?.note(.resetLinkLimited, of: token.accountID, origin: intent.origin)
-        logger.debug("Reset email not sent: its account got too many", metadata: ["mail.intent": "\(intent.name)"])
+        logger.debug("Reset email not sent: limit of the account exceeded", metadata: ["mail.intent": "\(intent.name)"])
     }
 
     private func keep(_ token: MailedToken) async throws {
@@ -256,9 +257,9 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Ends an intent. Its mail may be with its reader, so that it is never postponed for what can't be written: that is tried again while
-    /// the lease lasts.
-    /// - Throws: `CancellationError` if it is left to its lease.
+    /// Removes an intent whose email may have been delivered. So it is never postponed when the store fails: the removal is retried until
+    /// the lease ends.
+    /// - Throws: `CancellationError` if the intent was not removed before its lease ended.
     private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
         while true {
             do {
@@ -266,7 +267,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                logger.error("Mail queue could not be written", metadata: .failure(error))
+                logger.error("Email queue unwritable", metadata: .failure(error))
                 let next = steady().addingTimeInterval(1)
                 guard next < leaseEnd, (try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)), tolerance: nil)) != nil
                 else { throw CancellationError() }
@@ -274,16 +275,16 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Delivers while the lease lasts: nobody else may be handing the same mail over.
+    /// Delivers an email while its lease lasts, so that no other worker delivers the same email.
     private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
         let left = leaseEnd.timeIntervalSince(steady())
-        // Looking up and rendering have taken the whole lease, or the machine has slept.
-        guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease had ended") }
+        // The lookup and the rendering took the whole lease, or the machine was asleep.
+        guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease ended before delivery") }
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await delivery.deliver(mail) }
             tasks.addTask { [clock] in
                 try await clock.sleep(until: clock.now.advanced(by: .seconds(left)), tolerance: nil)
-                throw MailDeliveryError(.unavailable, message: "handing over took longer than its lease", mayHaveArrived: true)
+                throw MailDeliveryError(.unavailable, message: "delivery took longer than the lease", mayHaveArrived: true)
             }
             defer { tasks.cancelAll() }
             try await tasks.next()
@@ -296,16 +297,16 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         case .refused, .deferred: noteResponse()
         case .unavailable:
             guard outage.failed(at: steady(), backoff: schedule.backoff) else { return }
-            logger.warning("Mail server takes no mails", metadata: ["reason": "\(error.message)"])
+            logger.warning("Email server unavailable", metadata: ["reason": "\(error.message)"])
         case .misconfigured:
             guard outage.failed(at: steady(), backoff: schedule.backoff) else { return }
-            logger.error("No mail is sent until a setting is changed", metadata: ["reason": "\(error.message)"])
+            logger.error("Email settings refused: no email is sent until they change", metadata: ["reason": "\(error.message)"])
         }
     }
 
     private func noteResponse() {
         guard let begin = outage.ended() else { return }
-        logger.notice("Mail server takes mails again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
+        logger.notice("Email server available again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
     }
 }
 
@@ -313,13 +314,13 @@ extension MailIntent {
     /// The id as `holdfast mail queue` shows it.
     fileprivate var name: String { id.text }
 
-    /// What a log tells of a mail that was not handed over.
+    /// The metadata of a log line about a failed delivery.
     fileprivate func metadata(reason: String, failures: Int) -> Logger.Metadata {
         ["mail.intent": "\(name)", "mail.kind": "\(subject.kind)", "mail.failures": "\(failures)", "reason": "\(reason)"]
     }
 }
 
-/// The intents that may be taken between two pauses, shared by those who take them.
+/// The number of intents that may be claimed between two pauses, shared by concurrent tasks.
 final class MailBatch: Sendable {
     private let size: Int
     private let count = Mutex(0)
@@ -328,10 +329,10 @@ final class MailBatch: Sendable {
         self.size = size
     }
 
-    /// How many were taken.
+    /// The number of claimed intents.
     var taken: Int { count.withLock { $0 } }
 
-    /// Takes one, if there is room.
+    /// Reserves one intent, if the batch is not full.
     func take() -> Bool {
         count.withLock { count in
             guard count < size else { return false }
@@ -340,7 +341,7 @@ final class MailBatch: Sendable {
         }
     }
 
-    /// Gives one back for which there was no intent.
+    /// Returns a reservation for which there was no intent.
     func giveBack() {
         count.withLock { $0 -= 1 }
     }

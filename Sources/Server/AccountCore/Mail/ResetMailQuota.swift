@@ -1,25 +1,25 @@
 import Foundation
 import Synchronization
 
-/// Bounds the number of reset emails that a worker sends, for each account and in all.
+/// Limits the number of reset emails that a worker sends, per account and in all.
 ///
-/// The limits of requests do the same, but in memory: while their table is full or absent, or a network gets its fair share beyond a limit
-/// for all, more requests are admitted than emails may be sent.
+/// The rate limits of requests do the same, but in memory: while their table is full or was lost, or a network gets its fair share beyond a
+/// global limit, more requests are admitted than emails may be sent.
 public final class ResetMailQuota: Sendable {
     private let store: any SentResetStore
     private let bounds: @Sendable () -> ResetMailBounds
-    /// When the next reset email may be sent; `nil` if one may be sent now, as far as is known.
+    /// The time at which the next reset email may be sent; `nil` if one may be sent now, as far as is known.
     private let pauseEnd = Mutex<Date?>(nil)
 
     /// Creates a quota.
     /// - Parameters:
     ///   - store: Counts the emails that were sent to each account.
-    ///   - bounds: Returns the bounds that apply now.
+    ///   - bounds: Returns the current limits.
     public init(_ store: any SentResetStore, bounds: @escaping @Sendable () -> ResetMailBounds) {
         (self.store, self.bounds) = (store, bounds)
     }
 
-    /// Whether as many emails were sent in all as may be.
+    /// Whether the limit for all accounts is exhausted.
     func isPaused(at now: Date) -> Bool {
         pauseEnd.withLock { end in
             guard let next = end else { return false }
@@ -28,7 +28,7 @@ public final class ResetMailQuota: Sendable {
         }
     }
 
-    /// Decides whether an email may be sent. Confirmations are not bounded: each needs a link that was used.
+    /// Decides whether an email may be sent. Confirmations are not limited: each needs a used link.
     func reserve(_ token: MailedToken, for intent: MailIntent, at now: Date) async throws -> ResetMailDecision {
         guard case .reset(let token) = token else { return .reserved }
         let decision = try await store.reserve(intent.id, for: token.accountID, within: bounds(), at: now)
@@ -36,7 +36,7 @@ public final class ResetMailQuota: Sendable {
         return decision
     }
 
-    /// Takes back the place of an email that did not arrive.
+    /// Removes the record of an email that did not arrive.
     func cancel(_ intent: MailIntent) async throws {
         guard case .passwordReset = intent.subject else { return }
         try await store.cancel(intent.id)

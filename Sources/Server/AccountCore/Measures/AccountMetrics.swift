@@ -1,16 +1,16 @@
 public import CoreMetrics
 import ErrorContract
 
-/// The figures of the account domain, for swift-metrics; no label names a person, an address or an account.
+/// The metrics of the account domain, for swift-metrics. No label identifies a user, an address or an account.
 ///
 /// - `password_resets`, by `step`: `requested`, `handed_over`, `validated`, `confirmed`.
 /// - `password_reset_failures`, by `step` (`validate`, `confirm`) and `reason`.
-/// - `reset_mails_limited`: reset emails that were not sent because their account had got too many.
+/// - `reset_mails_limited`: reset emails that were not sent because their account had received too many.
 /// - `logins`, by `outcome`.
-/// - `mails_handed_over` and `mails_given_up`, by `mail`; `mail_failures`, by `kind`: of each try.
-/// - The timer `mail_intent_age`: from the request to the handing over.
+/// - `mails_handed_over` and `mails_given_up`, by `mail`; `mail_failures`, by `kind`: counts each try.
+/// - The timer `mail_intent_age`: from the request to the delivery.
 ///
-/// Whoever may read them while he sends a request can tell what came of it: they are for operators alone.
+/// Only operators may read these metrics: a client that can read them while it sends a request learns the request's outcome.
 public struct AccountMetrics: Sendable {
     enum Step: String, CaseIterable {
         case requested
@@ -43,8 +43,8 @@ public struct AccountMetrics: Sendable {
     private let mailFailures: [MailFailure: Counter]
     private let mailAge: Timer
 
-    /// Makes the handles, so that each figure is there from the start.
-    /// - Parameter factory: What makes them; the process's own unless told otherwise.
+    /// Creates the handles, so that each metric exists from the start.
+    /// - Parameter factory: The factory of the metrics.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         func counters<Key: CaseIterable & RawRepresentable & Hashable>(
             _ label: String,
@@ -93,8 +93,8 @@ public struct AccountMetrics: Sendable {
 }
 
 extension AccountMetrics {
-    /// Counts how a step of a reset fails, if it does.
-    /// - Parameter isExpired: Asked for a token that is not live.
+    /// Runs a step of a reset and counts its failure, if it fails.
+    /// - Parameter isExpired: Called for an invalid token; returns whether it has expired.
     func watching<Result>(
         _ step: FailedStep,
         isExpired: () async -> Bool,
@@ -115,7 +115,7 @@ extension AccountMetrics {
         }
     }
 
-    /// Counts how a sign-in ends.
+    /// Runs a sign-in and counts its outcome.
     func watchingLogin<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             let result = try await body()
@@ -134,6 +134,6 @@ extension AccountMetrics {
         }
     }
 
-    /// Counts a sign-in that was refused before anything was done for it.
+    /// Counts a sign-in that was refused before other work was done for it.
     func refusedLoginEarly() { count(Login.busy) }
 }

@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// Which passwords are so common that they are guessed first.
+/// The most common passwords, which attackers guess first.
 ///
-/// The lists of Django and zxcvbn, merged, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and
-/// Space-Efficient Bloom Filters, 2009): no common password is missed, and one of 2^18 others is taken for one. Upper case and
-/// the usual digits and signs in place of letters make none less common.
+/// The merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
+/// Filters, 2009). Every common password is found. One of 2^18 other passwords is wrongly found. Case and the usual digits and signs in
+/// place of letters are ignored.
 enum CommonPasswords {
     /// Whether a password is on the list. O(length + log n); the first call also decodes the list.
     static func contains(_ password: String) -> Bool {
@@ -16,7 +16,7 @@ enum CommonPasswords {
         return ([folded] + plain).contains { has(place(of: $0)) }
     }
 
-    /// The password with letters in the place of what stands for them; `1` stands for two, or for itself.
+    /// The variants of a password in which digits and signs are replaced by letters. `1` stands for one of two letters, or for itself.
     private static func spellings(of password: String) -> [String] {
         ["1", "i", "l"].map { (one: Character) in
             let letters: [Character: Character] = [
@@ -26,7 +26,7 @@ enum CommonPasswords {
         }
     }
 
-    /// Where the hash of a password lies in `0..<count << riceBits`.
+    /// The hash of a password in `0..<count << riceBits`.
     private static func place(of password: String) -> UInt64 {
         let hash = SHA256.hash(data: Data(password.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high
@@ -57,11 +57,11 @@ enum CommonPasswords {
 }
 
 extension Range<Int> {
-    /// The index in the middle, if there is one.
+    /// The index in the middle; `nil` if the range is empty.
     fileprivate var middle: Int? { isEmpty ? nil : lowerBound + count / 2 }
 }
 
-/// Reads bits, the highest of a byte first.
+/// Reads bits, the highest bit of a byte first.
 private struct BitReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -70,7 +70,7 @@ private struct BitReader {
         bytes = Array(data)
     }
 
-    /// A number as a quotient in ones, a zero, and so many bits of remainder.
+    /// Reads a Rice-coded number: a quotient in unary, a zero, and a remainder of the given number of bits.
     mutating func rice(_ width: Int) -> UInt64? {
         var value: UInt64 = 0
         while let bit = next() {

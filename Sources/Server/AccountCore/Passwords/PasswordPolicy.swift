@@ -1,9 +1,17 @@
 public import AccountContract
 public import ErrorContract
 
-/// Which passwords are strong enough.
+/// The requirements for new passwords.
+///
+/// A policy reports all weaknesses of a password at once:
+///
+/// ```swift
+/// let policy = PasswordPolicy(minimumLength: 10)
+/// let weaknesses = policy.weaknesses(of: try Password("password"), email: try EmailAddress("ana@example.com"), firstName: nil)
+/// for weakness in weaknesses { print(weakness.name) }
+/// ```
 public struct PasswordPolicy: Hashable, Sendable {
-    /// Why a password was refused.
+    /// A reason to refuse a password.
     public enum Weakness: Hashable, Sendable {
         /// It has fewer characters than the minimum.
         case tooShort(minimum: Int)
@@ -11,12 +19,12 @@ public struct PasswordPolicy: Hashable, Sendable {
         case tooLong(maximum: Int)
         /// It has no letter or no digit, and the policy requires both.
         case needsLettersAndDigits
-        /// It is the address or the name of the account, or contains it.
+        /// It is the address or the name of the account, or contains one of them.
         case resemblesAccount
-        /// On the list of those that are guessed first.
+        /// It is on the list of the most common passwords.
         case common
 
-        /// The name of the reason on the wire.
+        /// The name of the reason in responses.
         public var name: String {
             switch self {
             case .tooShort: "too_short"
@@ -27,7 +35,7 @@ public struct PasswordPolicy: Hashable, Sendable {
             }
         }
 
-        /// The text for the person.
+        /// The text for the user.
         public var message: LocalizedText {
             switch self {
             case .tooShort(let minimum): ContractText.passwordTooShort(minimum: minimum)
@@ -43,7 +51,7 @@ public struct PasswordPolicy: Hashable, Sendable {
     public let minimumLength: Int
     /// The longest password, in characters.
     public let maximumLength = 256
-    /// Whether letters and digits must both occur.
+    /// Whether a password must have both letters and digits.
     public let requiresLettersAndDigits: Bool
 
     /// Creates a policy.
@@ -54,7 +62,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         self.requiresLettersAndDigits = requiresLettersAndDigits
     }
 
-    /// Every reason against a password; empty if it is strong enough. O(length).
+    /// Returns all reasons to refuse a password; empty if it is strong enough. O(length).
     /// - Parameters:
     ///   - password: The password.
     ///   - email: The account's address, if it is known.

@@ -1,7 +1,7 @@
 public import AccountContract
 public import Foundation
 
-/// "This was not me": takes an account out of use until its owner has reset the password.
+/// Locks an account by the link "this was not me" of a confirmation email, until its user resets the password.
 public struct AccountLock: Sendable {
     private let tokens: any AccountLockTokenStore
     private let audit: (any AuditNoting)?
@@ -18,7 +18,7 @@ public struct AccountLock: Sendable {
         self.now = now
     }
 
-    /// The account that a token may freeze. Changes nothing.
+    /// Returns the account that a token can lock. Changes nothing.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func account(_ token: ResetToken) async throws -> Account {
         guard let account = try await tokens.find(TokenDigest(of: token.rawValue), at: now()) else {
@@ -27,7 +27,7 @@ public struct AccountLock: Sendable {
         return account
     }
 
-    /// Freezes the account of a token and ends all its sessions.
+    /// Locks the account of a token and ends all its sessions.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func lock(_ token: ResetToken) async throws {
         let account = try await account(token)

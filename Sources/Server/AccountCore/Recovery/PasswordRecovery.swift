@@ -2,7 +2,10 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// Password reset: request, validate, confirm.
+/// Password reset: requests a link, validates its token, and sets the new password.
+///
+/// ``request(email:language:)`` only queues an intent, and ``MailWorker`` sends the email later. ``confirm(_:email:newPassword:)`` hashes a
+/// password and so takes tens of milliseconds; the other methods take one access to the store.
 public struct PasswordRecovery: Sendable {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
@@ -21,7 +24,7 @@ public struct PasswordRecovery: Sendable {
     ///   - gate: Hashes new passwords.
     ///   - devices: Recognizes devices that signed in before.
     ///   - policy: The passwords that are accepted.
-    ///   - audit: Notes events of accounts.
+    ///   - audit: Records the events of accounts; `nil` records none.
     ///   - metrics: Counts resets.
     ///   - now: The wall clock.
     ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
@@ -47,15 +50,15 @@ public struct PasswordRecovery: Sendable {
         self.steady = steady ?? now
     }
 
-    /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
-    /// work and the same time, whatever the state of the mail server.
+    /// Queues a reset email for an address. The account is not looked up: known and unknown addresses take the same work and time, whatever
+    /// the state of the email server.
     public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
         try await intents.enqueue(intent)
         metrics.count(.requested)
     }
 
-    /// Looks whether a token may still be used. Changes nothing.
+    /// Validates a token. Changes nothing.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func validate(_ token: ResetToken, email: EmailAddress?) async throws -> (account: Account, expiresAt: Date) {
         let found = try await metrics.watching(.validate) {
@@ -68,35 +71,50 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
+    /// - Parameter commit: Executes the one write of the confirmation, which is its second argument, and returns the result. The first argument
+    ///   is the device token that is returned, so that a response is known before the write.
     /// - Returns: The device token of the caller. Every earlier one of the account is void.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
     ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
-    public func confirm(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws -> DeviceToken {
+    public func confirm(
+        _ token: ResetToken,
+        email: EmailAddress?,
+        newPassword: Password,
+        committing commit: (DeviceToken, () async throws -> Bool) async throws -> Bool = { try await $1() }
+    ) async throws -> DeviceToken {
         let device = try await metrics.watching(.confirm) {
             await hasExpired(token)
         } _: {
-            try await consume(token, email: email, newPassword: newPassword)
+            try await consume(token, email: email, newPassword: newPassword, committing: commit)
         }
         metrics.count(.confirmed)
         return device
     }
 
-    private func consume(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws -> DeviceToken {
+    private func consume(
+        _ token: ResetToken,
+        email: EmailAddress?,
+        newPassword: Password,
+        committing commit: (DeviceToken, () async throws -> Bool) async throws -> Bool
+    ) async throws -> DeviceToken {
         try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
-        var account = try await find(token, email: email).account
+        let account = try await find(token, email: email).account
         try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
         let hash = try await gate.hash(newPassword, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
-        guard try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now()) else {
-            throw AccountError.resetTokenInvalid
+        // Of the account as the confirmation leaves it.
+        var confirmed = account
+        confirmed.epoch += 1
+        let device = devices.issue(for: confirmed, device: UUID(), at: now())
+        let isConfirmed = try await commit(device) {
+            try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now())
         }
+        guard isConfirmed else { throw AccountError.resetTokenInvalid }
         audit?.note(.passwordReset, of: account.id)
         if account.state == .locked { audit?.note(.recovered, of: account.id) }
-        // As the confirmation has left it.
-        account.epoch += 1
-        return devices.issue(for: account, device: UUID(), at: now())
+        return device
     }
 
     private func find(
@@ -118,18 +136,18 @@ public struct PasswordRecovery: Sendable {
     }
 }
 
-/// How long reset links last and how many there may be.
+/// The lifetime and number of reset links.
 public struct RecoveryRules: Hashable, Sendable {
-    /// The life of a link.
+    /// The lifetime of a link.
     public let linkLifetime: Duration
-    /// How many links of one account may be live at once; 1 means the newest only.
+    /// The number of links of one account that are valid at once; 1 means only the newest.
     public let liveLinks: Int
 
-    /// The life of the link with which an owner says that a change was not theirs.
+    /// The lifetime of the link with which a user reports a password change as not theirs.
     public let accountLockLifetime: Duration = .seconds(7 * 86_400)
 
     /// Creates rules.
-    /// - Precondition: both are positive.
+    /// - Precondition: Both values are positive.
     public init(linkLifetime: Duration = .seconds(3_600), liveLinks: Int = 3) {
         precondition(linkLifetime > .zero, "linkLifetime must be positive (is \(linkLifetime))")
         precondition(liveLinks > 0, "liveLinks must be positive (is \(liveLinks))")

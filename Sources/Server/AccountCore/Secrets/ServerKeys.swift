@@ -10,7 +10,7 @@ public struct ServerKeys: Sendable {
     public let signingKeys: SymmetricKey
     /// Signs device tokens.
     public let deviceTokens: SymmetricKey
-    /// Turns what limits are counted by into keys that can't be read back.
+    /// Hashes the keys of rate limits, so that they can't be read back.
     public let limitKeys: KeySecret
     /// Hashes idempotency keys, and the requests that they were used for.
     public let idempotencyKeys: SymmetricKey

@@ -2,27 +2,30 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// Accounts and their sessions: register, sign in, continue, sign out, and who is calling.
+/// Accounts and their sessions: registers, signs in, refreshes, signs out, and identifies callers.
+///
+/// Signing in and registering verify or compute a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``.
+/// ``account(accessToken:)`` only verifies a signature and looks up the session and its account.
 public struct Authentication: Sendable {
-    /// A signed-in account and what its device receives.
+    /// A signed-in account and the tokens for its client.
     public struct Opened: Sendable {
-        /// Who signed in.
+        /// The account.
         public let account: Account
-        /// A signed token for calls.
+        /// The signed token that authenticates requests.
         public let accessToken: String
-        /// What the session is continued with, once.
+        /// The token that refreshes the session, once.
         public let refreshToken: SecretToken
-        /// What the device sends with its next sign-in.
+        /// The token that the client sends with its next sign-in.
         public let deviceToken: DeviceToken
     }
 
-    /// Whether the password of an attempt to sign in was checked.
+    /// The result of checking the password of a sign-in.
     public enum PasswordCheck: Hashable, Sendable {
-        /// It was not: a lookup failed, the attempt was canceled, or too many passwords were waiting.
+        /// The password was not checked: a lookup failed, the attempt was canceled, or too many passwords were waiting.
         case notMade
-        /// It was wrong, or there is no account.
+        /// The password is wrong, or there is no account.
         case wrong
-        /// It was right, whether or not the account may be used.
+        /// The password is right, whether or not the account may be used.
         case right
     }
 
@@ -34,7 +37,7 @@ public struct Authentication: Sendable {
     private let policy: PasswordPolicy
     private let audit: (any AuditNoting)?
     private let metrics: AccountMetrics
-    /// How long sessions last.
+    /// The lifetimes of sessions.
     public let rules: SessionRules
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
@@ -116,7 +119,7 @@ public struct Authentication: Sendable {
     /// Finds the device that one of several device tokens proves for an address.
     ///
     /// A token of another account, an expired, void or forged one counts as none. Only a token that this server has issued causes a
-    /// lookup, and that one looks up the account of the token: the time says nothing about the address.
+    /// lookup, which is that of the token's account. So the time does not disclose whether the address has an account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {
@@ -140,12 +143,12 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Signs in. A wrong password and a missing account take the same work; the account's state is told only after the right
+    /// Signs in. A wrong password and a missing account take the same work. The state of the account is only disclosed after the right
     /// password.
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
-    ///   - report: Called exactly once, as soon as it is known whether the password was checked; also if the caller is canceled.
+    ///   - report: Called exactly once, as soon as the result of the password check is known, even if the caller is canceled.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
     ///   `SERVER_SERVICE_UNAVAILABLE`.
     public func signIn(
@@ -156,7 +159,7 @@ public struct Authentication: Sendable {
         try await metrics.watchingLogin { try await openSession(email: email, password: password, report) }
     }
 
-    /// The account of an address, and whether a password is its password.
+    /// Looks up the account of an address and checks the password.
     private func check(
         _ password: Password,
         of email: EmailAddress,
@@ -198,7 +201,7 @@ public struct Authentication: Sendable {
         return opened
     }
 
-    /// Continues a session.
+    /// Refreshes a session.
     /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` or `AUTH_SESSION_EXPIRED`.
     public func refresh(_ token: RefreshToken) async throws -> Opened {
         let next = SecretToken()
@@ -222,12 +225,12 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Ends a session. A token that is unknown or ended already is no error.
+    /// Ends a session. A token that is unknown, or whose session has ended, is not an error.
     public func signOut(_ token: RefreshToken) async throws {
         try await sessions.end(refresh: TokenDigest(of: token.rawValue))
     }
 
-    /// The account that an access token speaks for.
+    /// Returns the account of an access token.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
     public func account(accessToken: String) async throws -> Account {
         let claims = try await tokens.read(accessToken, at: now())
@@ -248,7 +251,7 @@ public struct Authentication: Sendable {
 
     private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
-        // By the session's id, a device that refreshes has one quota of failures, not one for each refresh.
+        // With the id of the session, a device that refreshes has one quota of failures, not one per refresh.
         let device = devices.issue(for: account, device: session.rawValue, at: now())
         return Opened(account: account, accessToken: access, refreshToken: refresh, deviceToken: device)
     }

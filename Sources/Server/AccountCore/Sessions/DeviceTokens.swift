@@ -19,7 +19,7 @@ public struct DeviceTokens: Sendable {
         public let deviceID: UUID
         fileprivate let epoch: UInt32
 
-        /// Whether the token was issued for an account in its present epoch.
+        /// Whether the token was issued for an account in its current epoch.
         public func belong(to account: Account) -> Bool {
             account.id == accountID && UInt32(truncatingIfNeeded: account.epoch) == epoch
         }
@@ -39,7 +39,7 @@ public struct DeviceTokens: Sendable {
         (key, self.previous) = (keys.deviceTokens, previous?.deviceTokens)
     }
 
-    /// Returns a new token for an account in its present epoch.
+    /// Returns a new token for an account in its current epoch.
     public func issue(for account: Account, device: UUID, at now: Date) -> DeviceToken {
         let expiry = now.timeIntervalSince1970 + Self.lifetime / .seconds(1)
         let claims =
@@ -56,7 +56,7 @@ public struct DeviceTokens: Sendable {
         }
     }
 
-    /// Reads a token.
+    /// Verifies a token and returns its contents.
     /// - Returns: `nil` if it was not issued by this server, or has expired.
     public func read(_ token: DeviceToken, at now: Date) -> Claims? {
         guard token.rawValue.utf8.count == 96, let bytes = Base64URL.decoded(token.rawValue),

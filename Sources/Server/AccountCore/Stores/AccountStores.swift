@@ -2,12 +2,13 @@ public import Observability
 
 /// All stores of one database.
 ///
-/// The domain's services take single stores; the composition of a server takes this. To keep accounts in another database, write a module with a type
-/// that conforms to it, and have it pass `AccountStoreCheck.all` of `AccountStoreTesting`. ``InMemoryAccountStores`` is the shortest example.
+/// The domain's services take single stores; the composition of a server takes this. To store accounts in another database, write a module
+/// with a type that conforms to it, and check it with `AccountStoreCheck.all` of `AccountStoreTesting`. ``InMemoryAccountStores`` is the
+/// shortest example.
 ///
 /// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
-/// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)`` and ``SessionStore/open(_:refresh:epoch:)``. So the stores of one
-/// bundle share one database.
+/// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)`` and ``SessionStore/open(_:refresh:epoch:)``. So the stores
+/// of one bundle share one database.
 public protocol AccountStores: Sendable {
     /// The accounts.
     var accounts: any AccountRepository { get }
@@ -17,9 +18,9 @@ public protocol AccountStores: Sendable {
     var resetTokens: any ResetTokenStore { get }
     /// Single-use tokens that lock an account.
     var accountLockTokens: any AccountLockTokenStore { get }
-    /// The emails that are to be sent.
+    /// The emails to send.
     var intents: any MailIntentQueue & MailQueueInspection { get }
-    /// The reset emails that were sent lately.
+    /// The reset emails that were sent recently.
     var sentResets: any SentResetStore { get }
     /// The events of accounts.
     var audit: any AuditStore { get }
@@ -29,13 +30,13 @@ public protocol AccountStores: Sendable {
     var signingKeys: any SigningKeyStore { get }
 }
 
-/// A store could not do its work.
+/// A failed operation of a store.
 public struct StoreFailure: LogSafeError, Hashable, Sendable {
-    /// Whether another writer was in the way, so that a repetition may succeed.
+    /// Whether a concurrent writer caused the failure, so that a retry may succeed.
     public let isBusy: Bool
     /// Whether the changes may have been made although the store could not confirm them.
     public let isOutcomeUnknown: Bool
-    /// The error of the store, without anything that is stored.
+    /// The error of the store, without stored data.
     public let message: String
 
     /// Creates a failure.

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Something that happened to an account and that its owner or an operator may ask about. It names no secret and no address.
+/// An event of an account that its user or an operator may want to know. It contains no secret and no address.
 public struct AuditEvent: Hashable, Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The user registered.
         case registered
@@ -10,21 +10,21 @@ public struct AuditEvent: Hashable, Sendable {
         case imported
         /// The user signed in.
         case signedIn = "signed_in"
-        /// A wrong password.
+        /// A sign-in with a wrong password.
         case signInFailed = "sign_in_failed"
-        /// The right password, for an account that is out of use.
+        /// A sign-in with the right password to an account that is not active.
         case signInRefused = "sign_in_refused"
-        /// A hash of another system, or of weaker parameters, was replaced by one of our own.
+        /// A hash of another system, or with weaker parameters, was replaced by the server's own.
         case hashUpgraded = "hash_upgraded"
-        /// A reset link was asked for, made and handed over.
+        /// A reset link was requested and delivered.
         case resetLinkSent = "reset_link_sent"
-        /// A reset link was requested, and no email was sent because the account had got too many.
+        /// A reset link was requested, and no email was sent because the account had received too many.
         case resetLinkLimited = "reset_link_limited"
         /// The user set a new password by a link.
         case passwordReset = "password_reset"
-        /// A reset put a frozen account back into use.
+        /// A reset unlocked a locked account.
         case recovered
-        /// The owner said "this was not me".
+        /// The user locked the account with "this was not me".
         case locked = "frozen"
         /// A refresh token was used a second time, and its session ended.
         case refreshReused = "refresh_reused"
@@ -32,13 +32,13 @@ public struct AuditEvent: Hashable, Sendable {
         case suspended, deactivated, activated
     }
 
-    /// What happened.
+    /// The kind.
     public let kind: Kind
-    /// To whose account.
+    /// The account.
     public let accountID: Account.ID
-    /// When.
+    /// The time.
     public let time: Date
-    /// By which request.
+    /// The origin of the request.
     public let origin: AuditOrigin
 
     /// Creates an event.
@@ -50,11 +50,11 @@ public struct AuditEvent: Hashable, Sendable {
     }
 }
 
-/// Where a request came from, as far as an audit keeps it.
+/// The origin of a request, as far as the audit stores it.
 public struct AuditOrigin: Hashable, Sendable {
     /// The network of the client, not its address.
     public let client: String?
-    /// The id of the request; `nil` without one.
+    /// The id of the request; `nil` if there is none.
     public let requestID: String?
 
     /// Creates an origin.
@@ -63,30 +63,30 @@ public struct AuditOrigin: Hashable, Sendable {
         self.requestID = requestID
     }
 
-    /// No request: a command, or a worker.
+    /// The origin of commands and workers, which have no request.
     public static let none = AuditOrigin(client: nil, requestID: nil)
 
-    /// The origin of the request that the current task answers.
+    /// The origin of the request that the current task handles.
     @TaskLocal public static var current = AuditOrigin.none
 }
 
-/// The events of accounts, kept for a time.
+/// A store of the events of accounts.
 public protocol AuditStore: Sendable {
-    /// Keeps events; those of accounts that are not there are left out.
+    /// Stores events. Those of missing accounts are skipped.
     func append(_ events: [AuditEvent]) async throws
-    /// The newest events of an account, newest first.
+    /// Returns the newest events of an account, newest first.
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
-    /// Removes events from before a time, and of each account and kind all but the newest `limit`: whoever guesses passwords can't
-    /// push out what else happened. Removes a bounded number per call.
-    /// - Returns: Whether there may be more.
+    /// Removes events from before a time, and all but the newest `limit` of each account and kind, so that failed sign-ins can't displace
+    /// other events. The work per call is bounded.
+    /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(before: Date, limit: Int) async throws -> Bool
 }
 
-/// How long events of accounts are kept.
+/// How long the events of accounts are stored.
 public enum AuditRetention {
     /// A year, in seconds.
     public static let age: TimeInterval = 365 * 86_400
-    /// The most events of one kind that an account keeps.
+    /// The largest number of events of one kind per account.
     public static let perKind = 200
 }

@@ -1,12 +1,12 @@
-/// A part of `0..<1`: the addresses without an account whose points lie in it are checked against one decoy.
+/// A part of `0..<1`. Addresses without an account whose points lie in it are checked against one decoy; see ``DecoyMix``.
 public struct DecoySpan: Hashable, Sendable {
-    /// A hash that no password has, of the cost of accounts' hashes.
+    /// A hash that no password has, with the cost of some accounts' hashes.
     public let decoy: String
-    /// Where it begins.
+    /// The start of the part.
     public let start: Double
-    /// How much of it is in use. It only shrinks.
+    /// The width in use. It only shrinks.
     public internal(set) var width: Double
-    /// How much of it has ever been in use.
+    /// The largest width that has ever been in use.
     public let reach: Double
 
     /// Creates a span.
@@ -18,9 +18,9 @@ public struct DecoySpan: Hashable, Sendable {
     }
 }
 
-/// Where the decoys are kept, so that an address has the same one after a restart and in every process.
+/// A store of the decoys, so that an address has the same decoy after a restart and in every process.
 public protocol DecoyStore: Sendable {
-    /// Replaces the spans by what a closure makes of them, in one transaction.
+    /// Replaces the spans by the result of a closure, in one transaction.
     /// - Returns: The new spans.
     func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan]
 }

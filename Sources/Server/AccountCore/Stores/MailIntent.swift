@@ -2,19 +2,19 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// A mail that is to be made. It holds no token: that is minted when the mail is handed over.
+/// An email to be sent. It contains no token: the worker creates one for the delivery.
 public struct MailIntent: Hashable, Sendable, Identifiable {
-    /// What the mail is about.
+    /// The subject of an email.
     public enum Subject: Hashable, Sendable {
-        /// Somebody asked for a reset link for this address; whether there is an account is not known.
+        /// A reset link was requested for this address. Whether it has an account is unknown.
         case passwordReset(EmailAddress)
         /// The password of this account was changed by a link.
         case passwordChanged(Account.ID)
 
-        /// All kinds there are.
+        /// The names of all kinds.
         static let kinds = ["password_reset", "password_changed"]
 
-        /// The name under which it is kept and told of.
+        /// The name of the kind in stores and logs.
         public var kind: String {
             switch self {
             case .passwordReset: "password_reset"
@@ -23,17 +23,17 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         }
     }
 
-    /// What the intent is known by.
+    /// Identifies the intent.
     public let id: UUID
-    /// What the mail is about, and for whom.
+    /// The subject and its recipient.
     public let subject: Subject
-    /// The language of the mail.
+    /// The language of the email.
     public let language: Language
-    /// When it was asked for; the life of its link counts from here.
+    /// The time of the request. The lifetime of the link begins here.
     public let createdAt: Date
-    /// How often handing over has failed.
+    /// The number of failed deliveries.
     public var failures: Int
-    /// Where the request for it came from.
+    /// The origin of the request.
     public let origin: AuditOrigin
 
     /// Creates an intent.

@@ -1,37 +1,37 @@
 public import AccountContract
 public import Foundation
 
-/// The emails that are to be sent, stored until they are delivered.
+/// The queue of emails to be sent. Emails stay in it until they are delivered.
 ///
 /// All dates are of a steady time: see the `steady` parameter of ``MailWorker``.
 ///
-/// Any number of workers, also in several processes, may take from one queue. A worker that claims an intent holds it under a lease. A call of a
-/// worker whose lease has passed to another changes nothing.
+/// Any number of workers, in any number of processes, may share a queue. A worker that claims an intent holds it under a lease. If the
+/// lease has passed to another worker, calls of the first one change nothing.
 public protocol MailIntentQueue: Sendable {
-    /// Adds an intent, due at once. When this returns, the intent survives a crash.
+    /// Adds an intent, due immediately. When this method returns, the intent survives a crash.
     ///
     /// A store in the database of the rate limits also commits the usage of the request that adds the intent: see `CommittedUsage`.
     func enqueue(_ intent: MailIntent) async throws
-    /// Takes intents and hides them from other workers until `leaseEnd`. The intent of a worker that ended returns then, or by
+    /// Claims intents and hides them from other workers until `leaseEnd`. The intents of a stopped worker become due then, or earlier by
     /// ``releaseAbandoned(at:)``.
     ///
-    /// New reset requests are taken in turn by network, the oldest of each: a network with many requests delays those of another network by one
-    /// email per turn. Everything else (second tries, confirmations, intents of workers that ended) is taken when it is due, the oldest first. The
-    /// two kinds alternate.
+    /// The networks of new reset requests take turns, oldest request first: a network with many requests delays those of another network by
+    /// one email per turn. All other intents (retries, confirmations, intents of stopped workers) are claimed when they are due, oldest
+    /// first. The two kinds alternate.
     /// - Parameters:
     ///   - limit: The largest number of intents.
     ///   - now: The time of the queue.
     ///   - leaseEnd: The time until which the intents are hidden.
-    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are taken.
+    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are claimed.
     /// - Complexity: O(`limit` · log n) of n intents.
     func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
-    /// Returns an intent that is still held under the lease, without counting a failure. It is the next of its network.
+    /// Returns an intent that is still held under the lease, without counting a failure. It becomes the next one of its network.
     func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws
-    /// Makes the intents due whose holders have ended.
+    /// Makes the intents of stopped workers due.
     /// - Returns: The number of intents.
     @discardableResult
     func releaseAbandoned(at now: Date) async throws -> Int
-    /// Removes an intent that has been handed over or has become pointless.
+    /// Removes an intent that was delivered or is obsolete.
     func settle(_ intent: MailIntent) async throws
     /// Counts a failure and makes the intent due at a later time, if it is still held under the lease that ends at `leaseEnd`.
     /// - Parameters:
@@ -40,33 +40,33 @@ public protocol MailIntentQueue: Sendable {
     ///   - due: The time at which it is due again.
     ///   - reason: The failure, without addresses.
     func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws
-    /// Sets an intent aside that is not to be tried again, for an operator to look at, if it is still held under the lease.
+    /// Abandons an intent that is still held under the lease: it is not tried again and is stored for an operator.
     /// - Parameters:
     ///   - intent: The intent, as it was claimed.
     ///   - leaseEnd: The end of the lease.
     ///   - end: The time at which it is removed.
     ///   - reason: The failure, without addresses.
     func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
-    /// Forgets what was given up long enough ago.
+    /// Removes abandoned intents whose time has come.
     func sweep(at now: Date) async throws
-    /// When an operator last asked for mails to be tried; `nil` if nobody ever has.
+    /// Returns the time at which an operator last requested a retry of all emails; `nil` if this never happened.
     func lastRetry() async throws -> Date?
-    /// How many intents are still to be made; those given up don't count. O(intents).
+    /// Returns the number of pending intents, without abandoned ones. O(intents).
     func count() async throws -> Int
-    /// Returns when the oldest intent was added that is due; `nil` if none is due. O(intents).
+    /// Returns the time at which the oldest due intent was added; `nil` if none is due. O(intents).
     func oldest(at now: Date) async throws -> Date?
-    /// Returns if intents can be read.
+    /// Returns if intents can be read; otherwise, throws.
     func ping() async throws
 }
 
 extension MailIntentQueue {
-    /// Takes intents of all kinds.
+    /// Claims intents of all kinds.
     public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
         try await claim(limit: limit, at: now, leaseEnd: leaseEnd, includesResets: true)
     }
 }
 
-/// An email of the queue as an operator sees it.
+/// An email of the queue in the view of an operator.
 public struct QueuedMail: Hashable, Sendable, Identifiable {
     /// The state of an email.
     public enum State: String, Hashable, Sendable, CaseIterable {
@@ -74,7 +74,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
         case waiting
         /// It is in flight, or was when its worker died.
         case taken
-        /// It will not be tried again by itself.
+        /// It was abandoned and is not tried again automatically.
         case failed
     }
 
@@ -88,11 +88,11 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public let state: State
     /// How often delivery has failed.
     public let failures: Int
-    /// When it was asked for.
+    /// The time of the request.
     public let createdAt: Date
-    /// When it is tried next, its worker's lease ends, or, when it has failed, it is forgotten.
+    /// The time of the next try, the end of its worker's lease, or the time at which an abandoned email is removed.
     public let dueAt: Date
-    /// Why it failed last.
+    /// The reason for its last failure.
     public let reason: String?
 
     /// Creates a row.
@@ -116,14 +116,14 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
         self.reason = reason
     }
 
-    /// The recipient for eyes that need not know it: the first character and the domain.
+    /// The recipient with only the first character and the domain visible.
     public var maskedRecipient: String {
         guard let text = recipient?.text, let at = text.lastIndex(of: "@") else { return "-" }
         return text.prefix(1) + "***" + text[at...]
     }
 }
 
-/// The queue as an operator maintains it.
+/// The maintenance of the queue by an operator.
 public protocol MailQueueInspection: Sendable {
     /// The emails, oldest first. Rows that can't be read are left out.
     func mails(limit: Int) async throws -> [QueuedMail]

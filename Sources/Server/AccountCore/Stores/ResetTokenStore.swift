@@ -1,48 +1,47 @@
 public import AccountContract
 public import Foundation
 
-/// Single-use reset tokens, kept as digests.
+/// A store of single-use reset tokens, as digests.
 public protocol ResetTokenStore: Sendable {
-    /// Keeps a token; of an account's live tokens only the newest `liveLimit` stay.
+    /// Stores a token. Of the account's valid tokens, only the newest `liveLimit` remain.
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Removes those of an account's live tokens that are older than one of them, but the newest `liveLimit` with that one. Newer ones may
-    /// be on their way, and never arrive.
+    /// Of an account's valid tokens that are not newer than the given one, keeps the newest `liveLimit`, including the given one, and
+    /// removes the others. Newer tokens are not counted, because their emails may never arrive.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
-    /// The live token of a digest, and its account. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered or has another address
-    ///   than the one that the token was mailed to.
+    /// Returns the valid token of a digest, and its account. Changes nothing.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, if its account can't be recovered, or if its account has another
+    ///   address than the one that the token was sent to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
-    /// Whether a digest is that of a token that was never used and has expired, as long as it is kept. Told to nobody but the
-    /// metrics.
+    /// Whether a digest is that of an unused token that has expired and is still stored. Only used for metrics.
     func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
-    /// Consumes a token and, in the same transaction, sets the password, puts a frozen account back into use, consumes the
-    /// account's other tokens, ends all its sessions, raises its epoch and adds the intent of the confirmation mail.
-    /// - Returns: Whether the token was live. Of concurrent callers, in any number of processes, exactly one receives `true`.
+    /// Consumes a token and, in the same transaction, sets the password, unlocks a locked account, consumes the account's other tokens,
+    /// ends all its sessions, raises its epoch and queues the confirmation email.
+    /// - Returns: Whether the token was valid. Of concurrent callers, in any number of processes, exactly one gets `true`.
     func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool
-    /// Removes tokens that expired. Bounded work per call.
-    /// - Returns: Whether there may be more.
+    /// Removes expired tokens. The work per call is bounded.
+    /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }
 
-/// What is kept of a reset token.
+/// A stored reset token.
 public struct StoredResetToken: Hashable, Sendable {
-    /// The digest of the token; the token itself is in its mail alone.
+    /// The digest of the token. The token itself is only in its email.
     public let digest: TokenDigest
-    /// Whose password it changes.
+    /// The account whose password it resets.
     public let accountID: Account.ID
-    /// The address that it is mailed to: once the account has another one, the token is dead.
+    /// The address that it was sent to. If the account's address changes, the token becomes invalid.
     public let recipient: EmailAddress
-    /// When it was made.
+    /// The time at which it was created.
     public let createdAt: Date
-    /// The first moment at which it is dead.
+    /// The time from which it is invalid.
     public let expiresAt: Date
 
     /// Creates a record.
@@ -55,21 +54,20 @@ public struct StoredResetToken: Hashable, Sendable {
     }
 }
 
-/// The tokens with which an owner says "this was not me", kept as digests.
+/// A store of the single-use tokens of "this was not me", as digests.
 public protocol AccountLockTokenStore: Sendable {
-    /// Keeps a token.
+    /// Stores a token.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// The account of a live token. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is out of use.
+    /// Returns the account of a valid token. Changes nothing.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is not active.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
-    /// Consumes a token and, in the same transaction, freezes its account, ends all its sessions and live reset links and raises
-    /// its epoch.
-    /// - Returns: Whether the token was live. Of concurrent callers exactly one receives `true`.
+    /// Consumes a token and, in the same transaction, locks its account, ends all its sessions and valid reset links and raises its epoch.
+    /// - Returns: Whether the token was valid. Of concurrent callers exactly one gets `true`.
     func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
-    /// Removes tokens that expired. Bounded work per call.
-    /// - Returns: Whether there may be more.
+    /// Removes expired tokens. The work per call is bounded.
+    /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }

@@ -1,20 +1,20 @@
 public import Foundation
 public import RateLimiting
 
-/// The reset emails that were sent lately, so that their number is bounded whatever the limiter has admitted.
+/// A store of the reset emails that were sent recently. It limits their number independently of the rate limiter.
 public protocol SentResetStore: Sendable {
-    /// Decides whether a reset email may be sent, and records it. A later try of the same email counts once.
+    /// Decides whether a reset email may be sent, and records it. Retries of the same email count once.
     /// - Parameters:
     ///   - intent: The intent of the email.
     ///   - account: The account that the email is for.
-    ///   - bounds: The bounds that apply now.
+    ///   - bounds: The current limits.
     ///   - now: The steady time.
     func reserve(_ intent: MailIntent.ID, for account: Account.ID, within bounds: ResetMailBounds, at now: Date) async throws
         -> ResetMailDecision
     /// Removes the record of an email that did not arrive.
     func cancel(_ intent: MailIntent.ID) async throws
-    /// Removes records that no bound needs any more. Bounded work per call.
-    /// - Returns: Whether there may be more.
+    /// Removes records that are no longer needed. The work per call is bounded.
+    /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date) async throws -> Bool
 }
@@ -23,10 +23,10 @@ public protocol SentResetStore: Sendable {
 public struct ResetMailBounds: Hashable, Sendable {
     /// For one account.
     public var perAccount: RateLimitPolicy?
-    /// In all. A quota that the limiter paces is paced here too: at most its burst at once.
+    /// In all. If the policy is paced, it is paced here, too: at most its burst at once.
     public var overall: RateLimitPolicy?
 
-    /// Creates bounds; `nil` is no bound.
+    /// Creates limits; `nil` is no limit.
     public init(perAccount: RateLimitPolicy? = nil, overall: RateLimitPolicy? = nil) {
         (self.perAccount, self.overall) = (perAccount, overall)
     }
@@ -34,10 +34,10 @@ public struct ResetMailBounds: Hashable, Sendable {
 
 /// Whether a reset email may be sent.
 public enum ResetMailDecision: Hashable, Sendable {
-    /// It may, and is recorded.
+    /// The email may be sent, and is recorded.
     case reserved
-    /// The account has got as many as it may.
+    /// The account has received as many emails as it may.
     case accountExceeded
-    /// As many emails were sent in all as may be; the next one may be sent then.
+    /// The limit for all accounts is exhausted until this time.
     case later(Date)
 }

@@ -1,38 +1,38 @@
 public import Foundation
 
-/// Sessions and their refresh tokens, kept as digests.
+/// A store of sessions and their refresh tokens, as digests.
 public protocol SessionStore: Sendable {
-    /// Begins a session with its first refresh token, if the account is in use and its epoch is still the one that the caller
-    /// checked the password in: a reset between the check and this call must not leave a session of the old password.
+    /// Begins a session with its first refresh token, if the account is active and its epoch is still the given one. A reset between the
+    /// password check and this call raises the epoch, so that no session with the old password begins.
     /// - Returns: Whether the session began.
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
-    /// Uses a refresh token and puts another in its place, in one transaction.
+    /// Uses a refresh token and replaces it by another one, in one transaction.
     ///
-    /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of
-    /// its first use, and as long as no successor was used, it may be used again because the answer may have been lost. The
-    /// repeat gives a sibling of the lost successor; using either of them makes the other a used one.
+    /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of its first use,
+    /// and while no successor was used, it may be used again because the response may have been lost. The second use returns a sibling of
+    /// the lost successor. When one of the siblings is used, the others count as used, too.
     func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
         at now: Date,
         rules: SessionRules
     ) async throws -> RotationOutcome
-    /// Ends the session that a refresh token belongs to, used or not. Unknown tokens are nobody's.
+    /// Ends the session of a refresh token, used or not. Unknown tokens are ignored.
     func end(refresh: TokenDigest) async throws
-    /// Whether a session goes on.
+    /// Whether a session is valid.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
-    /// Removes sessions that have run out, and tokens that were used so long ago that they would have run out unused; those are
-    /// unknown from then on. Bounded work per call.
-    /// - Returns: Whether there may be more.
+    /// Removes expired sessions, and used tokens that would have expired by now; these are unknown from then on. The work per call is
+    /// bounded.
+    /// - Returns: Whether there may be more to remove.
     @discardableResult
     func sweep(at now: Date, rules: SessionRules) async throws -> Bool
 }
 
-/// What became of a refresh token.
+/// The result of presenting a refresh token.
 public enum RotationOutcome: Hashable, Sendable {
-    /// The session goes on with the next token.
+    /// The session continues with the next token.
     case rotated(StoredSession)
-    /// The session was idle for too long, or has reached its age.
+    /// The session was idle for too long, or has reached its longest lifetime.
     case expired
     /// The token is unknown.
     case refused
@@ -57,7 +57,7 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
     public let id: ID
     /// The account that is signed in.
     public let accountID: Account.ID
-    /// When they signed in.
+    /// The time of the sign-in.
     public let createdAt: Date
 
     /// Creates a session.
@@ -68,13 +68,13 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
     }
 }
 
-/// How long sessions last.
+/// The lifetimes of sessions and tokens.
 public struct SessionRules: Hashable, Sendable {
-    /// The life of an access token.
+    /// The lifetime of an access token.
     public var accessTokenLifetime: Duration = .seconds(15 * 60)
     /// The time without a refresh after which a session ends.
     public var idleLimit: Duration = .seconds(30 * 86_400)
-    /// The time after which a session ends in any case.
+    /// The time after which a session always ends.
     public var absoluteLimit: Duration = .seconds(90 * 86_400)
     /// The time within which a refresh may be repeated because its response was lost.
     public var repeatWindow: Duration = .seconds(10)

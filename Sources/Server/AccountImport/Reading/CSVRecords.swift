@@ -1,28 +1,28 @@
 import Foundation
 
-/// People as CSV (RFC 4180) with a head.
+/// Users as CSV (RFC 4180) with a header.
 enum CSVRecords {
     static func read(_ text: Data.SubSequence) throws -> [ImportFile.Reading] {
         var rows = CSVRows(text)
         guard let head = rows.next(), let names = head.fields?.map({ $0.trimmingCharacters(in: .whitespaces).lowercased() }),
             names.contains("email")
-        else { throw ImportFile.Unreadable(description: "The first line names no column “email”") }
+        else { throw ImportFile.Unreadable(description: "The first line has no column “email”") }
         guard Set(names).count == names.count else {
-            throw ImportFile.Unreadable(description: "The first line names a column twice")
+            throw ImportFile.Unreadable(description: "The first line has a duplicate column")
         }
         var readings: [ImportFile.Reading] = []
         while let row = rows.next() {
             let place = "line \(row.line)"
             guard let fields = row.fields else {
-                readings.append(.failure(.init(place: place, reason: "is no UTF-8, or a quote is not closed")))
+                readings.append(.failure(.init(place: place, reason: "is not UTF-8, or has an unclosed quote")))
                 continue
             }
             if fields == [""] { continue }
             guard fields.count == names.count else {
-                readings.append(.failure(.init(place: place, reason: "has \(fields.count) fields in place of \(names.count)")))
+                readings.append(.failure(.init(place: place, reason: "has \(fields.count) fields instead of \(names.count)")))
                 continue
             }
-            // Databases write a field without a value as one of these.
+            // Databases write these texts for a field without a value.
             let values = Dictionary(uniqueKeysWithValues: zip(names, fields)).filter { !["", "NULL", #"\N"#].contains($0.value) }
             readings.append(
                 .success(
@@ -53,7 +53,7 @@ struct CSVRows {
         position = bytes.startIndex
     }
 
-    /// The next row with the line that it begins on; its fields are `nil` if they can't be read.
+    /// Returns the next row and the line at which it begins; its fields are `nil` if they are invalid.
     mutating func next() -> (line: Int, fields: [String]?)? {
         guard position < bytes.endIndex else { return nil }
         let start = line

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// What Django's `dumpdata` writes.
+/// The output of Django's `dumpdata`.
 enum DjangoDump {
     private struct Object: Decodable {
         let fields: Fields?
     }
 
-    /// Fields of any model; those of users have an address and a password.
+    /// The fields of any model. Those of users have an address and a password.
     private struct Fields: Decodable {
         var email: String?
         var password: String?
@@ -22,7 +22,7 @@ enum DjangoDump {
 
         init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            // Another model may mean something else by these names.
+            // Another model may use these names with other types.
             email = try? fields.decode(String.self, forKey: .email)
             password = try? fields.decode(String.self, forKey: .password)
             firstName = try? fields.decode(String.self, forKey: .firstName)
@@ -32,12 +32,12 @@ enum DjangoDump {
 
     static func read(_ text: Data) throws -> [ImportFile.Reading] {
         guard let objects = try? JSONDecoder().decode([Object].self, from: text) else {
-            throw ImportFile.Unreadable(description: "The file begins like a dump of Django, but is none")
+            throw ImportFile.Unreadable(description: "The file begins like a dump of Django, but is not one")
         }
         guard objects.isEmpty || objects.contains(where: { $0.fields != nil }) else {
             throw ImportFile.Unreadable(
                 description:
-                    "The file is an array of JSON, but no dump of Django; other people are read as JSON lines, one object a line"
+                    "The file is a JSON array, but not a dump of Django; write other users as JSON lines, one object per line"
             )
         }
         return objects.enumerated().compactMap { index, object in
@@ -55,7 +55,7 @@ enum DjangoDump {
     }
 }
 
-/// Django's own SQLite database. It is opened to read only.
+/// Django's SQLite database, opened read-only.
 enum DjangoDatabase {
     private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
         switch value.storage {
@@ -74,12 +74,12 @@ enum DjangoDatabase {
             return try queue.read { database in
                 try Row.fetchAll(database, sql: "SELECT id, email, first_name, password, is_active FROM auth_user ORDER BY id")
                     .enumerated().map { index, row in
-                        // A table of another origin may have ids of any type.
+                        // A table from another source may have ids of any type.
                         let place = Int64.fromDatabaseValue(row["id"]).map { "user \($0)" } ?? "row \(index + 1)"
                         guard let email = String.fromDatabaseValue(row["email"]),
                             let hash = String.fromDatabaseValue(row["password"])
                         else {
-                            return .failure(.init(place: place, reason: "has no text as address or password"))
+                            return .failure(.init(place: place, reason: "has no text as its address or password"))
                         }
                         return .success(
                             ImportRecord(

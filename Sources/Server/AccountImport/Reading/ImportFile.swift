@@ -1,28 +1,28 @@
 public import Foundation
 
-/// A file with people of another system; which format it has is read off its beginning.
+/// Reads a file with users of another system. The format is detected from the beginning of the file.
 public enum ImportFile {
-    /// What is read, and whether it could be: a bad record does not keep the others from being read.
+    /// A record, or the error of an unreadable one. An unreadable record doesn't prevent the others from being read.
     public typealias Reading = Result<ImportRecord, ImportLineRefusal>
 
     /// A record that can't be read.
     public struct ImportLineRefusal: Error, Hashable, Sendable {
-        /// Where it stands in the file, for a person.
+        /// The place in the file, for the operator.
         public let place: String
-        /// Why it can't be read.
+        /// The reason.
         public let reason: String
     }
 
-    /// The file can't be read at all.
+    /// The whole file is unreadable.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
     }
 
     /// Reads all records.
     ///
-    /// - CSV with a head that names `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`,
-    ///   `is_active`, `locale`, `deleted_at`, in any order; of what they say of a state the stricter counts. Who was deleted at any time is read as inactive; `NULL` and `\N` are
-    ///   no values.
+    /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
+    ///   `locale`, `deleted_at`, in any order. If the columns disagree about the state, the strictest is used. A user with a `deleted_at`
+    ///   is inactive. `NULL` and `\N` are no values.
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
@@ -38,14 +38,14 @@ public enum ImportFile {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         switch text.first(where: { !" \t\r\n".utf8.contains($0) }) {
         case nil: throw Unreadable(description: "\(file.path) is empty")
-        case 0, 0xFE, 0xFF: throw Unreadable(description: "\(file.path) is no text in UTF-8; save or convert it as such")
+        case 0, 0xFE, 0xFF: throw Unreadable(description: "\(file.path) is not UTF-8 text; convert it to UTF-8")
         case UInt8(ascii: "["): return try DjangoDump.read(Data(text))
         case UInt8(ascii: "{"): return JSONLines.read(text)
         default: return try CSVRecords.read(text)
         }
     }
 
-    /// A file at once, a pipe to its end.
+    /// Reads a file, or a pipe to its end.
     private static func bytes(of file: URL) throws -> Data {
         let kind = try file.resourceValues(forKeys: [.isRegularFileKey])
         if kind.isRegularFile == true { return try Data(contentsOf: file, options: .mappedIfSafe) }
@@ -53,7 +53,7 @@ public enum ImportFile {
     }
 }
 
-/// People as JSON, one object per line.
+/// Users as JSON, one object per line.
 enum JSONLines {
     private struct Line: Decodable {
         let email: String
@@ -84,7 +84,7 @@ enum JSONLines {
             let place = "line \(index + 1)"
             guard let line = try? decoder.decode(Line.self, from: Data(bytes)) else {
                 return .failure(
-                    .init(place: place, reason: "is no JSON object with a text “email”, or a member of it has another type")
+                    .init(place: place, reason: "is not a JSON object with a text “email”, or a member has the wrong type")
                 )
             }
             return .success(

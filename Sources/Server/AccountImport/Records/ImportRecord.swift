@@ -4,21 +4,21 @@ public import ErrorContract
 public import Foundation
 import PasswordHashes
 
-/// A person of another system, as read.
+/// A user of another system, as read from a file.
 public struct ImportRecord: Hashable, Sendable {
-    /// Where it stands: a line of a text, or which record it is.
+    /// The place of the record: a line of a text, or its number.
     public let place: String
-    /// The address as it was written.
+    /// The address as it is written.
     public var email: String
-    /// The name; the address's beginning if there is none.
+    /// The first name; if `nil`, the beginning of the address is used.
     public var firstName: String?
-    /// The hash that another system made; without one a reset is needed.
+    /// The hash of another system; if `nil`, the user must reset the password.
     public var passwordHash: String?
-    /// `active`, `inactive` or `suspended`; active if there is none.
+    /// `active`, `inactive` or `suspended`; active if `nil`.
     public var state: String?
-    /// Yes or no, in any of the ways that databases write it.
+    /// Yes or no, in any notation of databases.
     public var isActive: String?
-    /// The language of mails, as `es` or `pt_BR`.
+    /// The language of emails, such as `es` or `pt_BR`.
     public var locale: String?
 
     /// Creates a record.
@@ -41,9 +41,9 @@ public struct ImportRecord: Hashable, Sendable {
     }
 }
 
-/// Why a record can't become an account.
+/// The reason for which a record can't become an account.
 public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason, for the operator; it quotes neither address nor hash.
+    /// The reason, for the operator, without the address and the hash.
     public let description: String
 
     /// Creates a refusal.
@@ -53,18 +53,18 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension Account {
-    /// The account of an imported person.
+    /// Creates the account of an imported user.
     /// - Parameters:
-    ///   - record: The record as it was read.
-    ///   - language: For a record that names none.
-    ///   - now: When the account begins.
+    ///   - record: The record.
+    ///   - language: The language of a record without one.
+    ///   - now: The creation time of the account.
     /// - Throws: ``ImportRefusal``.
     public init(_ record: ImportRecord, language: Language, now: Date) throws(ImportRefusal) {
         let email: EmailAddress
         do throws(EmailRefusal) {
             email = try EmailAddress(record.email)
         } catch {
-            throw ImportRefusal("the address can't be used (\(error.rawValue))")
+            throw ImportRefusal("the address is invalid (\(error.rawValue))")
         }
         let local = String(email.text.prefix { $0 != "@" })
         let typed = record.firstName.flatMap { $0.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty ? nil : $0 } ?? local
@@ -82,10 +82,10 @@ extension Account {
         )
     }
 
-    /// The state of a record; of what two members say the stricter counts.
+    /// Returns the state of a record. If its members disagree, the stricter one is used.
     private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
         guard let state = State(imported: record.state) else {
-            throw ImportRefusal("the state is none of active, inactive, suspended")
+            throw ImportRefusal("the state is not one of active, inactive, suspended")
         }
         guard let text = record.isActive, !text.isEmpty else { return state }
         guard let isActive = ImportedFlag(text).isSet else { throw ImportRefusal("is_active is neither yes nor no") }
@@ -96,16 +96,16 @@ extension Account {
         guard let locale, !locale.isEmpty else { return language }
         let asked = locale.replacing("_", with: "-").lowercased()
         let found = Language.supported.first { asked == $0.rawValue || asked.hasPrefix($0.rawValue + "-") }
-        guard let found else { throw ImportRefusal("there are no texts in its language") }
+        guard let found else { throw ImportRefusal("its language is not supported") }
         return found
     }
 
-    /// Our own hash, one of another system, or none: Django marks with `!` that there is no password.
+    /// Returns an Argon2id hash, a hash of another system, or none: Django writes `!` if there is no password.
     private static func hash(_ text: String) throws(ImportRefusal) -> String {
         if text.isEmpty || text.hasPrefix("!") { return unusablePassword }
         if text.hasPrefix("$argon2") {
             guard Argon2id.isAffordable(text) else {
-                throw ImportRefusal("the Argon2 hash is damaged, of another kind, or too costly")
+                throw ImportRefusal("the Argon2 hash is damaged, unsupported, or too costly")
             }
             return text
         }
@@ -119,7 +119,7 @@ extension Account {
 }
 
 extension Account.State {
-    /// The state of a record; without one the account is in use. Nobody is imported frozen: that is an owner's own doing.
+    /// The state of a record; active by default. No account is imported as locked, because only users lock their accounts.
     fileprivate init?(imported text: String?) {
         switch text?.lowercased() ?? "" {
         case "", "active", "true", "1", "t": self = .active
@@ -130,12 +130,12 @@ extension Account.State {
     }
 }
 
-/// Whether a person is in use, as another system has written it.
+/// Whether a user is active, in the notation of another system.
 struct ImportedFlag: Hashable, Sendable, Decodable {
-    /// As text: what is no text, number or truth value is kept as one that means neither.
+    /// The value as text. A value that is not a text, a number or a Boolean means neither.
     let text: String
 
-    /// What stands for a value of a type that no flag has.
+    /// The value for other types, which means neither.
     static let unreadable = ImportedFlag("?")
 
     init(_ text: String) {
@@ -153,7 +153,7 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
         }
     }
 
-    /// Yes or no; `nil` if it means neither.
+    /// Yes or no; `nil` if the value means neither.
     var isSet: Bool? {
         switch text.lowercased() {
         case "true", "t", "1", "yes", "y": true

@@ -9,7 +9,7 @@ package import Observability
 public import Pages
 public import ServerMiddleware
 
-/// The configuration of an account server: the defaults, the environment, or properties that an app sets.
+/// The configuration of an account server, from defaults, environment variables, or properties that an app sets.
 ///
 /// ```swift
 /// var configuration = try AccountServerConfiguration.environment(dataFolder: URL(filePath: "data"))
@@ -17,11 +17,11 @@ public import ServerMiddleware
 /// ```
 /// `holdfast serve --help` lists the environment variables.
 public struct AccountServerConfiguration: Sendable {
-    /// What the server is used for.
+    /// The purpose of the server.
     public enum Environment: Sendable {
-        /// For users.
+        /// Serves users.
         case production
-        /// For development: the pages below `/dev` are served on a loopback address.
+        /// Serves developers: the pages below `/dev` are served on a loopback address.
         case development
     }
 
@@ -33,7 +33,7 @@ public struct AccountServerConfiguration: Sendable {
     public var dataFolder: URL
     /// Where accounts are stored: in the data folder by default.
     public var database = AccountDatabase.sqlite
-    /// Where several servers share the usage of their rate limits; `nil` if each counts on its own.
+    /// The server that shares the usage of rate limits between several account servers; `nil` if each server counts separately.
     public var sharedLimits: SharedLimitSettings?
     /// The servers that share the usage of rate limits.
     public var limitScope = RateLimitScope.deployment
@@ -49,15 +49,15 @@ public struct AccountServerConfiguration: Sendable {
     public var mailTemplates: MailTemplateFolder?
     /// The language for clients that accept none of the supported ones.
     public var defaultLanguage: Language = .english
-    /// The form of error responses.
+    /// The format of error responses.
     public var errorForm: ErrorForm = .standard
-    /// The address that links in emails begin with; `nil` for the address that the server listens on, which is for development.
+    /// The address with which links in emails begin. `nil` means the address on which the server listens, which is only for development.
     public var resetBaseURL: URL?
-    /// Where links contain their token.
+    /// The part of a link that contains its token.
     public var resetLinkStyle: ResetLink.Style = .query
     /// The names in access tokens.
     public var tokens = TokenSettings()
-    /// The apps that universal links open, on Apple's systems and on Android.
+    /// The apps that open universal links, on Apple's systems and on Android.
     public var associatedApps = AssociatedApps()
     /// The custom scheme that opens the app.
     public var appScheme: String?
@@ -71,30 +71,30 @@ public struct AccountServerConfiguration: Sendable {
     public var passwordPolicy = PasswordPolicy()
     /// The rate limits, and how clients are identified.
     public var limits = LimitSettings()
-    /// The pause between two batches of emails.
+    /// The range of the pause between two batches of emails.
     package var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// The time that a route may take.
     public var requestDeadline = RequestDeadline(.seconds(30))
-    /// How many requests are in flight at once; further ones are refused.
+    /// The number of requests in flight; further ones are refused.
     public var load = LoadSettings()
-    /// The time for which a server that ends is not ready before it stops to listen.
+    /// The time for which a server that shuts down reports that it is not ready, before it stops listening.
     package var shutdownDelay = Duration.zero
-    /// How many connections are open, and for how long.
+    /// The number of open connections, and their times.
     package var connections = ConnectionLimits(perClient: 128)
     /// The address that serves `/metrics` and `/health/ready`; `nil` if the public one does.
     package var ops: OpsAddress?
-    /// How long and how many keys of repeated requests are stored.
+    /// The storage of idempotency keys: their number and lifetime.
     public var idempotency = IdempotencySettings()
     /// `nil` if a proxy terminates TLS.
     package var tls: TLSSettings?
-    /// How bodies are read, and the time within which they must arrive.
+    /// The limits for request bodies: their size, and the time within which they must arrive.
     public var reader = RequestReader()
     /// The installation that the database must belong to; `nil` for any.
     package var installation: String?
-    /// The secret that replaces the one in the data folder; 32 characters or more. After `base64:` it is a key of at least 32 bytes, such as the
-    /// secret of a data folder.
+    /// The secret that replaces the one in the data folder; 32 characters or more. After `base64:` it is a key of at least 32 bytes, such
+    /// as the secret of a data folder.
     public var secret: HiddenText?
-    /// The secret that ``secret`` replaces, until what was made with it has expired.
+    /// The former secret, which ``secret`` replaces. It stays valid until everything that was signed with it has expired.
     public var previousSecret: HiddenText?
     /// The bearer token that `/metrics` requires.
     package var metricsToken: HiddenText?
@@ -104,7 +104,7 @@ public struct AccountServerConfiguration: Sendable {
     /// Creates a configuration with the defaults, for production.
     /// - Parameters:
     ///   - dataFolder: The folder of the database, the local mailbox and the secret; created if it is missing.
-    ///   - baseURL: The address that links in emails begin with, such as `https://accounts.example.com`.
+    ///   - baseURL: The address with which links in emails begin, such as `https://accounts.example.com`.
     public init(dataFolder: URL, baseURL: URL? = nil) {
         self.init(port: 8080, dataFolder: dataFolder)
         resetBaseURL = baseURL
@@ -116,10 +116,10 @@ public struct AccountServerConfiguration: Sendable {
         self.dataFolder = dataFolder
     }
 
-    /// Whether the server can be reached from this machine only.
+    /// Whether the server is only reachable from this machine.
     package var isLoopback: Bool { RequestHost.isLoopback(host) }
 
-    /// Who may read `/metrics`; `nil` if no client may, and then there is no such route.
+    /// The clients that may read `/metrics`; `nil` if none may, and then the route doesn't exist.
     package var metricsAccess: MetricsAccess? {
         metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
     }
@@ -129,15 +129,15 @@ public struct AccountServerConfiguration: Sendable {
 }
 
 extension AccountServerConfiguration {
-    /// Reads the environment variables of the process and, for what they don't set, the file `.env` in the working folder.
-    /// - Throws: ``InvalidConfiguration`` with every problem.
+    /// Reads the environment variables of the process and, for unset ones, the file `.env` in the working folder.
+    /// - Throws: ``InvalidConfiguration`` with all problems.
     public static func environment(dataFolder: URL) throws -> AccountServerConfiguration {
         var configuration = AccountServerConfiguration(dataFolder: dataFolder)
         try configuration.readEnvironment()
         return configuration
     }
 
-    /// Reads the environment variables of the process and `.env` over the current values.
+    /// Reads the environment variables of the process and `.env`, which override the current values.
     package mutating func readEnvironment(isServing: Bool = true) throws {
         let file = try EnvironmentFile(path: ".env").values
         let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
@@ -145,12 +145,12 @@ extension AccountServerConfiguration {
         try read(ConfigReader(providers: providers), names: names, isServing: isServing)
     }
 
-    /// Reads the environment over the defaults.
+    /// Reads environment variables, which override the current values.
     /// - Parameters:
     ///   - reader: The source of the values.
     ///   - names: The names of all variables; those of unknown limits are refused.
-    ///   - isServing: Whether links will be made, so that production needs their address.
-    /// - Throws: ``InvalidConfiguration`` with every problem.
+    ///   - isServing: Whether links will be sent, which require an address in production.
+    /// - Throws: ``InvalidConfiguration`` with all problems.
     public mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
         var settings = SettingReader(reader: reader)
         environment = settings.choice(
@@ -257,13 +257,13 @@ extension AccountServerConfiguration {
         )
     }
 
-    /// A setting that asks for what this version does not have must not be passed over in silence.
+    /// Refuses settings of features that this version doesn't have, instead of ignoring them silently.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
             "ADMIN_TOKEN"
         ]
         for name in unsupported where settings.text(name) != nil {
-            settings.refuse(name, "is not supported by this version; leave it out")
+            settings.refuse(name, "is not supported by this version; remove it")
         }
         if let text = settings.text("REGISTRATION_REVEALS_ACCOUNTS"), !["true", "1", "yes", "on"].contains(text.lowercased()) {
             settings.refuse("REGISTRATION_REVEALS_ACCOUNTS", "can only be true in this version (is “\(text)”)")

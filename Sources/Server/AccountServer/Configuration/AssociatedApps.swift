@@ -1,13 +1,13 @@
 public import AppLinks
 
-/// The files that tell phones which apps open our links.
+/// The association files that name the apps that open this server's links.
 public struct AssociatedApps: Sendable {
-    /// For Apple's systems, from APPLE_APP_IDS.
+    /// The file for Apple's systems, from APPLE_APP_IDS.
     public var apple: AssociationFile?
-    /// For Android, from ANDROID_PACKAGE and ANDROID_CERT_SHA256.
+    /// The file for Android, from ANDROID_PACKAGE and ANDROID_CERT_SHA256.
     public var android: AssetLinks?
 
-    /// No apps.
+    /// Creates a value without apps.
     public init() {}
 
     /// Reads the settings.
@@ -26,7 +26,7 @@ public struct AssociatedApps: Sendable {
         let fingerprints = settings.list("ANDROID_CERT_SHA256")
         guard package != nil || fingerprints != nil else { return }
         guard let package, let fingerprints else {
-            settings.refuse("ANDROID_PACKAGE", "and ANDROID_CERT_SHA256 are needed together")
+            settings.refuse("ANDROID_PACKAGE", "and ANDROID_CERT_SHA256 must be set together")
             return
         }
         do throws(AppLinksError) {
@@ -34,7 +34,7 @@ public struct AssociatedApps: Sendable {
             for text in fingerprints { certificates.append(try CertificateFingerprint(text)) }
             android = try AssetLinks(package: try AndroidPackage(package), fingerprints: certificates)
         } catch {
-            settings.refuse("ANDROID_PACKAGE", "or ANDROID_CERT_SHA256 can't be used: \(error)")
+            settings.refuse("ANDROID_PACKAGE", "or ANDROID_CERT_SHA256 is invalid: \(error)")
         }
     }
 }

@@ -3,11 +3,11 @@ public import PostgresDriver
 public import ValkeyDriver
 public import ValkeyStores
 
-/// Where a server keeps accounts, sessions, tokens, emails, events and idempotency keys.
+/// The database of accounts, sessions, tokens, emails, events and idempotency keys.
 public enum AccountDatabase: Sendable {
-    /// In a file in the data folder, for one machine.
+    /// A file in the data folder, for one machine.
     case sqlite
-    /// In PostgreSQL, for any number of servers.
+    /// PostgreSQL, for any number of servers.
     case postgres(PostgresSettings)
 
     init(_ settings: inout SettingReader, isProduction: Bool) {
@@ -15,7 +15,7 @@ public enum AccountDatabase: Sendable {
         guard let url = settings.text("DATABASE_URL", isSecret: true), url != "sqlite" else { return }
         do {
             var postgres = try PostgresSettings(url: url, requiresVerifiedTLS: isProduction)
-            // A request is answered before the attempt of a client ends, which is after ten seconds by default.
+            // Clients time out after ten seconds by default, so the response must come earlier.
             (postgres.acquireTimeout, postgres.queryTimeout) = (.seconds(3), .seconds(5))
             (postgres.statementTimeout, postgres.lockTimeout) = (.seconds(4), .seconds(3))
             self = .postgres(postgres)
@@ -30,21 +30,21 @@ public enum AccountDatabase: Sendable {
 
 /// The servers that share the usage of rate limits.
 public enum RateLimitScope: Hashable, Sendable {
-    /// All servers of a deployment. Without Valkey that is one server, and a second one does not start.
+    /// All servers of a deployment. Without Valkey, a deployment can only have one server, and a second one does not start.
     case deployment
-    /// Each server on its own: N servers admit up to N times each limit.
+    /// Each server separately: N servers admit up to N times each limit.
     case server
 }
 
-/// Where servers share the usage of their rate limits.
+/// The Valkey server that shares the usage of rate limits between servers.
 public struct SharedLimitSettings: Sendable {
-    /// The Valkey or Redis that counts.
+    /// The address of Valkey or Redis.
     public var address: ValkeyAddress
-    /// The behavior of limits while Valkey is slow or gone.
+    /// The behavior of limits while Valkey is slow or unavailable.
     public var fallback = ValkeyFallback.local(share: 0.5)
-    /// The behavior of certain limits instead, by their names, such as `login-failures`.
+    /// The behavior of single limits, by their names, such as `login-failures`, if it differs from ``fallback``.
     public var fallbacks: [String: ValkeyFallback] = [:]
-    /// The time that a decision may wait for Valkey.
+    /// The longest time that a decision waits for Valkey.
     package var deadline: Duration = .milliseconds(9)
 
     /// Creates settings.

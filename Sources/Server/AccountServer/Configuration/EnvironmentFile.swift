@@ -1,14 +1,13 @@
 package import Foundation
 
-/// The settings in a `.env` file: a `NAME=value` for each line.
+/// The settings in a `.env` file, with one `NAME=value` per line.
 ///
-/// Lines end with LF or CRLF. Empty ones and those that begin with `#` are passed over, `export ` may stand in front, and a pair of quotes
-/// around a value is no part of it; nothing is substituted. A line that is none of these is told by its number and never quoted: it may
-/// hold a secret.
+/// Lines end with LF or CRLF. Empty lines and lines that begin with `#` are ignored. A line may begin with `export `, and a value may be in
+/// quotes; nothing is substituted. Problems name the number of an invalid line and never quote it, because it may contain a secret.
 package struct EnvironmentFile: Hashable, Sendable {
     package let values: [String: String]
 
-    /// Reads a file; one that is not there has no settings.
+    /// Reads a file. If the file doesn't exist, there are no settings.
     /// - Throws: ``InvalidConfiguration``.
     package init(path: String) throws(InvalidConfiguration) {
         guard FileManager.default.fileExists(atPath: path) else {
@@ -21,8 +20,8 @@ package struct EnvironmentFile: Hashable, Sendable {
         try self.init(bytes, name: path)
     }
 
-    /// Reads what stands in a file.
-    /// - Parameter name: What the file is called in problems.
+    /// Parses the contents of a file.
+    /// - Parameter name: The name of the file in problems.
     /// - Throws: ``InvalidConfiguration``.
     package init(_ bytes: Data, name: String = ".env") throws(InvalidConfiguration) {
         var values: [String: String] = [:]
@@ -46,7 +45,7 @@ package struct EnvironmentFile: Hashable, Sendable {
         let text: String
     }
 
-    /// The name and the value of a line; `nil` if it has none.
+    /// Returns the name and the value of a line; `nil` if it has none.
     private static func setting(_ bytes: Data.SubSequence) throws(Refusal) -> (String, String)? {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal(text: "is no UTF-8") }
         let line = text.trimmingCharacters(in: .whitespaces)
@@ -56,7 +55,7 @@ package struct EnvironmentFile: Hashable, Sendable {
         }
         let value = match.2
         guard let quote = value.first, quote == "\"" || quote == "'" else { return (String(match.1), String(value)) }
-        guard value.count > 1, value.last == quote else { throw Refusal(text: "has a quote that is not closed") }
+        guard value.count > 1, value.last == quote else { throw Refusal(text: "has an unclosed quote") }
         return (String(match.1), String(value.dropFirst().dropLast()))
     }
 }

@@ -4,32 +4,32 @@ import AccountRoutes
 public import RateLimiting
 public import ServerMiddleware
 
-/// How the account routes are limited, and whom a request counts for.
+/// The rate limits of the account routes, and the rule that identifies clients.
 public struct LimitSettings: Sendable {
-    /// What each limit admits; one that is absent is off.
+    /// The policy of each limit. A limit without a policy is off.
     public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
-    /// How many reset emails an account gets, whatever limits of requests are off.
+    /// The largest number of reset emails per account. It applies even if limits of requests are off.
     public var resetMailsPerAccount = AccountLimit.resetEmail.standard
-    /// How many times its quota the networks of a client may take, for each limit that counts them.
+    /// The factors by which the networks of a client may exceed its quota, for each limit that counts them.
     public var wide = Dictionary(
         uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
     )
-    /// The bytes that all limits may take. It is read at the start alone.
+    /// The most memory for all limits, in bytes. Only read when the server starts.
     public var memory = 128 << 20
-    /// Whether refusals are enforced, only logged, or not decided at all.
+    /// Whether refusals are enforced, only logged, or disabled.
     public var mode: RateLimitRule.Mode = .enforce
     /// How clients are identified: the trusted proxies, and the IPv6 prefix.
     public var identity = ClientIdentity()
 
-    /// The usual limits.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.
-    /// - Parameter names: What is set at all: a limit whose name is mistyped would not be in force.
+    /// - Parameter names: The names of all variables. An unknown limit, such as a mistyped one, is refused.
     init(_ settings: inout SettingReader, names: Set<String>) {
         let known = AccountLimit.allCases.flatMap(\.settings) + [Self.memorySetting]
         for name in names.sorted() where name.hasPrefix("LIMIT_") && !known.contains(name) {
-            settings.refuse(name, "is no limit; there are \(known.joined(separator: ", "))")
+            settings.refuse(name, "is not a limit; the limits are \(known.joined(separator: ", "))")
         }
         mode = settings.choice("RATE_LIMIT_MODE", ["enforce": .enforce, "shadow": .shadow, "off": .off], default: .enforce)
         let perHour = settings.integer("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", in: 1...10_000, default: 3)
@@ -52,7 +52,7 @@ public struct LimitSettings: Sendable {
         identity = ClientIdentity(trustedProxies: proxies, ipv6Prefix: prefix)
     }
 
-    /// The bounds of the emails that reset requests lead to.
+    /// The limits of the emails that reset requests cause.
     package var resetMails: ResetMailBounds {
         ResetMailBounds(
             perAccount: policies[.resetEmail] ?? resetMailsPerAccount,
@@ -72,16 +72,16 @@ public struct LimitSettings: Sendable {
 }
 
 extension AccountLimit {
-    /// The name in the environment, such as `LIMIT_RESET_EMAIL`.
+    /// The name of the setting, such as `LIMIT_RESET_EMAIL`.
     package var setting: String { "LIMIT_" + rawValue.uppercased().replacing("-", with: "_") }
-    /// The name of the factors of its networks, such as `LIMIT_RESET_EMAIL_WIDE`.
+    /// The name of the setting for its network factors, such as `LIMIT_RESET_EMAIL_WIDE`.
     var wideSetting: String { setting + "_WIDE" }
-    /// All names.
+    /// The names of all settings of this limit.
     fileprivate var settings: [String] { networkUse == nil ? [setting] : [setting, wideSetting] }
 }
 
 extension SettingReader {
-    /// Two factors, such as `4,16`.
+    /// Reads two factors, such as `4,16`.
     fileprivate mutating func factors(_ name: String, default value: WideLimits) -> WideLimits {
         guard let text = text(name) else { return value }
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { number($0.drop { $0 == " " }) }
@@ -94,7 +94,7 @@ extension SettingReader {
         return value
     }
 
-    /// A quota and seconds, such as `3/3600`; `off` is `nil`.
+    /// Reads a quota and seconds, such as `3/3600`; `off` is `nil`.
     fileprivate mutating func quota(
         _ name: String,
         default value: RateLimitPolicy?,
@@ -112,7 +112,7 @@ extension SettingReader {
         return value
     }
 
-    /// A whole number in the ten digits of ASCII.
+    /// Parses a whole number of ASCII digits.
     private func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }

@@ -6,10 +6,10 @@ import ServerMiddleware
 package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     /// The name or address, without brackets.
     package let host: String
-    /// 0 means any.
+    /// The port; 0 for any free port.
     package let port: Int
 
-    /// The address as it is set, such as `127.0.0.1:9100` or `[::1]:9100`.
+    /// The address in the format of the setting, such as `127.0.0.1:9100` or `[::1]:9100`.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     package init(host: String, port: Int) {
@@ -18,7 +18,7 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads `OPS_LISTEN`.
-    /// - Parameter hasToken: Whether `METRICS_TOKEN` is required of clients, so that other machines may reach the address.
+    /// - Parameter hasToken: Whether clients need `METRICS_TOKEN`; only then may the address be reachable from other machines.
     init?(_ settings: inout SettingReader, hasToken: Bool) {
         guard let text = settings.text("OPS_LISTEN") else { return nil }
         guard let host = RequestHost(text)?.name, let colon = text.lastIndex(of: ":"),
@@ -39,17 +39,17 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The certificate that the server shows, and its key.
+/// The certificate of the server and its key.
 package struct TLSSettings: Sendable {
     package let certificates: [NIOSSLCertificate]
     package let configuration: TLSConfiguration
 
-    /// Reads the settings; `nil` if there are none, or they can't be used.
+    /// Reads the settings; `nil` if they are absent or invalid.
     init?(_ settings: inout SettingReader) {
         let (certificate, key) = (settings.text("TLS_CERT"), settings.text("TLS_KEY"))
         guard certificate != nil || key != nil else { return nil }
         guard let certificate, let key else {
-            settings.refuse(certificate == nil ? "TLS_CERT" : "TLS_KEY", "is missing: a certificate and its key go together")
+            settings.refuse(certificate == nil ? "TLS_CERT" : "TLS_KEY", "is missing: set the certificate and its key together")
             return nil
         }
         guard let chain = try? NIOSSLCertificate.fromPEMFile(certificate), !chain.isEmpty else {
@@ -78,14 +78,14 @@ package struct TLSSettings: Sendable {
         self.configuration = configuration
     }
 
-    /// The suites of TLS 1.2: forward secrecy and authenticated encryption only. Those of TLS 1.3 have both.
+    /// The cipher suites of TLS 1.2 with forward secrecy and authenticated encryption. Those of TLS 1.3 have both.
     private static let cipherSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// When the first of the certificates ends.
+    /// The expiry of the certificate that expires first.
     package var end: Date? {
         certificates.map { Date(timeIntervalSince1970: TimeInterval($0.notValidAfter)) }.min()
     }

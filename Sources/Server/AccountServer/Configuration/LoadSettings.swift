@@ -1,14 +1,14 @@
 import Idempotency
 import ServerMiddleware
 
-/// How many requests are worked on at once.
+/// The number of requests that are processed at once.
 public struct LoadSettings: Sendable {
-    /// How many.
+    /// The number of requests that are processed at once.
     public var requestsInFlight = 512
-    /// How many more may wait for one of them to end.
+    /// The number of requests that may wait for a place.
     public var requestsWaiting = 64
 
-    /// The usual settings.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.
@@ -18,21 +18,21 @@ public struct LoadSettings: Sendable {
     }
 }
 
-/// How long and how many keys of repeated requests are kept.
+/// How long keys of repeated requests are stored, and how much room they have.
 public struct IdempotencySettings: Sendable {
-    /// How long an answer is repeated.
+    /// How long a response is sent again.
     public var lifetime = Duration.seconds(86_400)
-    /// How many keys there are at most; one client has a hundredth of them.
-    public var keys = 100_000
+    /// The megabytes (2^20 bytes) of all keys; see `IdempotencyBounds` for the shares of clients.
+    public var megabytes = 256
 
-    /// The usual settings.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.
     init(_ settings: inout SettingReader) {
         lifetime = settings.hours("IDEMPOTENCY_KEY_HOURS", in: 0.05...168, default: lifetime)
-        keys = settings.integer("IDEMPOTENCY_KEYS", in: 1_000...10_000_000, default: keys)
+        megabytes = settings.integer("IDEMPOTENCY_MEGABYTES", in: 1...1_048_576, default: megabytes)
     }
 
-    var bounds: IdempotencyBounds { IdempotencyBounds(keys: keys, keysPerClient: keys / 100) }
+    var bounds: IdempotencyBounds { IdempotencyBounds(bytes: megabytes << 20) }
 }

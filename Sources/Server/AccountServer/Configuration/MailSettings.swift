@@ -3,17 +3,17 @@ public import Email
 import Foundation
 import ServerMiddleware
 
-/// Where mails go.
+/// The destination of emails.
 public enum MailSettings: Sendable {
-    /// Into the mailbox folder.
+    /// The folder of the local mailbox.
     case mailbox
-    /// To a mail server.
+    /// An SMTP server.
     case smtp(SMTPSettings)
 }
 
 extension MailSettings {
-    /// Reads the settings of the mail server; `EMAIL_HOST` switches it on.
-    /// - Parameter sender: Who mails are from.
+    /// Reads the settings of the SMTP server; `EMAIL_HOST` enables it.
+    /// - Parameter sender: The sender of emails.
     init(_ settings: inout SettingReader, sender: String) {
         self = .mailbox
         let user = settings.text("EMAIL_HOST_USER")
@@ -21,7 +21,7 @@ extension MailSettings {
         guard let host = settings.text("EMAIL_HOST") else {
             for name in ["EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL", "EMAIL_HOST_PASSWORD", "EMAIL_TIMEOUT", "EMAIL_CA_FILE"]
             where settings.text(name, isSecret: name == "EMAIL_HOST_PASSWORD") != nil {
-                settings.refuse(name, "needs EMAIL_HOST, the name of the mail server")
+                settings.refuse(name, "needs EMAIL_HOST, the name of the SMTP server")
             }
             return
         }
@@ -45,7 +45,7 @@ extension MailSettings {
             if security == .none, !RequestHost.isLoopback(host) {
                 settings.refuse(
                     "EMAIL_HOST_PASSWORD",
-                    "would cross the network in clear: set EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)"
+                    "would be sent unencrypted: set EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)"
                 )
             }
         } else if password != nil {
@@ -54,13 +54,13 @@ extension MailSettings {
         if let file = settings.text("EMAIL_CA_FILE") {
             smtp.authorities = URL(filePath: file).path
             if !((try? String(contentsOfFile: file, encoding: .utf8))?.contains("-----BEGIN CERTIFICATE-----") ?? false) {
-                settings.refuse("EMAIL_CA_FILE", "is no readable file of certificates in PEM (is “\(file)”)")
+                settings.refuse("EMAIL_CA_FILE", "is not a readable file of certificates in PEM (is “\(file)”)")
             }
         }
         if Self.address(of: sender) == nil {
             settings.refuse(
                 "EMAIL_FROM",
-                "must name the address that mails are from, such as Crowns <no-reply@example.com> (is “\(sender)”)"
+                "must be the sender of emails, such as Crowns <no-reply@example.com> (is “\(sender)”)"
             )
         }
         self = .smtp(smtp)
@@ -73,13 +73,13 @@ extension MailSettings {
         return try? EmailAddress(String(sender[sender.index(after: open)...].dropLast()))
     }
 
-    /// The time that one mail may take.
+    /// The longest time for one email.
     package var timeout: Duration {
         guard case .smtp(let smtp) = self else { return .zero }
         return smtp.timeout
     }
 
-    /// A line for whoever starts the server.
+    /// A summary for the operator who starts the server.
     package var summary: String? {
         guard case .smtp(let smtp) = self else { return nil }
         let security = smtp.security == .none ? "not encrypted" : smtp.security.rawValue

@@ -2,7 +2,7 @@ import Configuration
 import ErrorContract
 import Foundation
 
-/// Reads settings by their names in the environment, and gathers every problem instead of stopping at the first.
+/// Reads settings by their names in the environment, and collects all problems.
 struct SettingReader {
     private let reader: ConfigReader
     private(set) var problems: [ConfigurationProblem] = []
@@ -11,26 +11,26 @@ struct SettingReader {
         self.reader = reader
     }
 
-    /// The text of a setting; empty counts as absent.
+    /// Reads a text; an empty one counts as absent.
     mutating func text(_ name: String, isSecret: Bool = false) -> String? {
         let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
         guard let text = reader.string(forKey: key, isSecret: isSecret)?.trimmingCharacters(in: .whitespaces), !text.isEmpty
         else { return nil }
         guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            // Not quoted: what has run together with it may be secret.
-            let problem = ConfigurationProblem(setting: name, text: "has a control character in it, such as the end of a line")
+            // Not quoted: the text may contain a secret.
+            let problem = ConfigurationProblem(setting: name, text: "contains a control character, such as the end of a line")
             if !problems.contains(problem) { problems.append(problem) }
             return nil
         }
         return text
     }
 
-    /// The items of a setting that are separated by commas.
+    /// Reads comma-separated items.
     mutating func list(_ name: String) -> [String]? {
         text(name)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// A setting that one of a few words is expected for.
+    /// Reads one of several words.
     mutating func choice<Value>(_ name: String, _ choices: KeyValuePairs<String, Value>, default value: Value) -> Value {
         guard let text = text(name) else { return value }
         if let chosen = choices.first(where: { $0.key == text.lowercased() }) { return chosen.value }
@@ -38,7 +38,7 @@ struct SettingReader {
         return value
     }
 
-    /// A setting that is on or off.
+    /// Reads a Boolean.
     mutating func boolean(_ name: String, default value: Bool) -> Bool {
         guard let text = text(name) else { return value }
         if ["true", "1", "yes", "on"].contains(text.lowercased()) { return true }
@@ -47,7 +47,7 @@ struct SettingReader {
         return value
     }
 
-    /// A language that every text exists in.
+    /// Reads a language in which all texts are available.
     mutating func language(_ name: String, default value: Language) -> Language {
         guard let text = text(name) else { return value }
         if Language.supported.contains(Language(text)) { return Language(text) }
@@ -55,7 +55,7 @@ struct SettingReader {
         return value
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     mutating func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) -> Int {
         guard let text = text(name) else { return value }
         if let number = Int(text), range.contains(number) { return number }
@@ -63,7 +63,7 @@ struct SettingReader {
         return value
     }
 
-    /// A number of hours, such as `1` or `0.5`.
+    /// Reads a number of hours, such as `1` or `0.5`.
     mutating func hours(_ name: String, in range: ClosedRange<Double>, default value: Duration) -> Duration {
         guard let text = text(name) else { return value }
         if let number = Double(text), range.contains(number) { return .seconds(number * 3_600) }
@@ -71,7 +71,7 @@ struct SettingReader {
         return value
     }
 
-    /// An absolute web address.
+    /// Reads an absolute web address.
     mutating func webAddress(_ name: String) -> URL? {
         guard let text = text(name) else { return nil }
         if let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host?.isEmpty == false,
@@ -83,43 +83,43 @@ struct SettingReader {
         return nil
     }
 
-    /// A folder that is there.
+    /// Reads the path of an existing folder.
     mutating func folder(_ name: String) -> URL? {
         guard let text = text(name) else { return nil }
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: text, isDirectory: &isFolder), isFolder.boolValue {
             return URL(filePath: text, directoryHint: .isDirectory)
         }
-        refuse(name, "must be a folder that is there (is “\(text)”)")
+        refuse(name, "must be an existing folder (is “\(text)”)")
         return nil
     }
 
-    /// Notes a problem. Of a quoted address what may be a login is left out.
+    /// Records a problem. The user and password of a quoted address are omitted.
     mutating func refuse(_ name: String, _ text: String) {
         let shown = text.replacing(/“([^”:]*:)[^”]*@/) { "“\($0.1)…@" }
         problems.append(ConfigurationProblem(setting: name, text: shown))
     }
 }
 
-/// A setting that can't be used.
+/// An invalid setting.
 public struct ConfigurationProblem: Hashable, Sendable {
-    /// The name in the environment.
+    /// The name of the setting in the environment.
     public let setting: String
-    /// What is wrong, and what would be right.
+    /// The problem and its solution.
     public let text: String
 }
 
-/// Every setting that can't be used.
+/// A configuration with invalid settings.
 public struct InvalidConfiguration: Error, Hashable, CustomStringConvertible {
     /// The problems, in the order in which the settings were read.
     public let problems: [ConfigurationProblem]
 
     public var description: String {
-        (["The configuration can't be used:"] + problems.map { "  \($0.setting) \($0.text)" }).joined(separator: "\n")
+        (["The configuration is invalid:"] + problems.map { "  \($0.setting) \($0.text)" }).joined(separator: "\n")
     }
 }
 
-/// A secret of the configuration, which no description, dump or log shows.
+/// A secret of the configuration, which descriptions, dumps and logs don't contain.
 public struct HiddenText: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The secret.
     public let text: String

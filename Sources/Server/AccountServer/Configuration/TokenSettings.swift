@@ -1,3 +1,5 @@
+import Foundation
+
 /// The names in access tokens, which other services compare.
 public struct TokenSettings: Hashable, Sendable {
     /// The issuer (`iss`); `nil` for the address that links in emails begin with.

@@ -1,21 +1,21 @@
 package import Crypto
 package import Foundation
 
-/// The folder that holds all that a server keeps: database, local mailbox, secret. Its owner alone may read it.
+/// The folder with all data of a server: the database, the local mailbox, and the secret. Only its owner can read it.
 package struct DataFolder: Sendable {
     package let url: URL
 
     package var database: URL { Self.database(in: url) }
-    /// The rate limits of a server whose accounts are in PostgreSQL and that shares its limits with no other server.
+    /// The database of the rate limits, if the accounts are in PostgreSQL and the server shares its limits with no other server.
     package var limitDatabase: URL { url.appending(path: "limits.sqlite3") }
     package var mailbox: URL { url.appending(path: "mailbox") }
     package var serverLocks: URL { url.appending(path: "servers") }
     package var limitJournal: URL { url.appending(path: "limits.journal") }
 
-    /// Where the database of a folder is.
+    /// The database of a folder.
     package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
 
-    /// Opens the folder, creating it if need be.
+    /// Opens the folder, and creates it if it is missing.
     package init(_ url: URL) throws {
         self.url = url
         try FileManager.default.createDirectory(
@@ -25,13 +25,13 @@ package struct DataFolder: Sendable {
         )
     }
 
-    /// Creates the file of the database, unless it is there.
+    /// Creates the file of the database if it is missing.
     package func createDatabase() throws {
         // SQLite gives its WAL the permissions of the database.
         try Self.createExclusively(database, contents: Data())
     }
 
-    /// The secret of this folder: 256 random bits that are made once.
+    /// Returns the secret of this folder: 256 random bits, created once.
     /// - Throws: ``UnreadableSecret``.
     package func secret() throws -> SymmetricKey {
         let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
@@ -40,7 +40,7 @@ package struct DataFolder: Sendable {
         return secret
     }
 
-    /// The secret that a folder has; `nil` if it has none yet.
+    /// Returns the secret of a folder; `nil` if it has none yet.
     /// - Throws: ``UnreadableSecret``.
     package static func existingSecret(in folder: URL) throws -> SymmetricKey? {
         let file = secretFile(in: folder)
@@ -56,7 +56,7 @@ package struct DataFolder: Sendable {
 
     private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
 
-    /// Creates a file unless it is there, also when two processes try at once.
+    /// Creates a file if it is missing, even if two processes try at once.
     private static func createExclusively(_ file: URL, contents: Data) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else { return }
         let draft = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString)")
@@ -72,12 +72,13 @@ package struct DataFolder: Sendable {
 }
 
 extension DataFolder {
-    /// A file that names the installation whose database belongs into the folder.
+    /// The file that names the installation whose database belongs in the folder.
     package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
-    /// Checks that a server finds the database that it is meant to serve, before anything is created.
+    /// Checks, before anything is created, that the folder has a database.
     ///
-    /// A volume that is not mounted resembles a new folder. A server that created a database there would be ready, and every account would be unknown.
+    /// A volume that is not mounted looks like a new folder. A server that created a database there would be ready, and every account would
+    /// be unknown.
     /// - Parameters:
     ///   - folder: The data folder.
     ///   - mayCreate: Whether a folder without a database is a new installation.
@@ -92,7 +93,8 @@ extension DataFolder {
         if isKnown { try FileManager.default.removeItem(at: name) }
     }
 
-    /// Checks that a database is that of its folder and of the configuration, and names the installation in the folder if it is new.
+    /// Checks that a database belongs to the folder and to the configuration. If the folder is new, records the name of the installation in
+    /// it.
     /// - Parameters:
     ///   - installation: The name in the database.
     ///   - configured: The name that the configuration requires; `nil` for any.
@@ -111,7 +113,7 @@ extension DataFolder {
 /// A server in production found no database.
 package struct MissingDatabase: Error, CustomStringConvertible {
     package let path: String
-    /// Whether the folder has had one.
+    /// Whether the folder had a database before.
     package let isKnown: Bool
 
     package var description: String {
@@ -128,18 +130,18 @@ package struct WrongInstallation: Error, CustomStringConvertible {
     package let source: String
 
     package var description: String {
-        "the database is that of installation \(database), but \(source) names \(other): restore the database that belongs there, or correct \(source)"
+        "the database belongs to installation \(database), but \(source) names \(other): restore the right database, or correct \(source)"
     }
 }
 
-/// The lock that a running server holds on its data folder. The operating system releases it when the process ends, however it ends.
+/// The lock that a running server holds on its data folder. The operating system releases it when the process ends, even after a crash.
 ///
-/// Two servers on one folder would each apply the limits on their own. Commands such as `users` and `doctor` take no lock.
+/// Two servers on one folder would each apply the limits separately. Commands such as `users` and `doctor` don't take the lock.
 package struct DataFolderLock: ~Copyable {
     private let file: Int32
 
     /// Takes the lock.
-    /// - Parameter isShared: Whether other servers on this machine may use the folder as well; all of them must say so.
+    /// - Parameter isShared: Whether other servers on this machine may use the folder as well; all of them must set it.
     /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
     package init(_ folder: DataFolder, isShared: Bool = false) throws {
         let path = folder.url.appending(path: "serve.lock").path
@@ -165,12 +167,12 @@ package struct DataFolderInUse: Error, CustomStringConvertible {
     }
 }
 
-/// The secret's file is damaged, or can't be read.
+/// The file of the secret is damaged or unreadable.
 package struct UnreadableSecret: Error, CustomStringConvertible {
     package let path: String
 
-    package var problem: String { "\(path) does not hold a secret that can be read" }
-    package let remedy = "restore it, or remove it to sign everybody out and begin anew"
+    package var problem: String { "\(path) does not contain a readable secret" }
+    package let remedy = "restore it, or remove it to create a new one and sign out all users"
 
     package var description: String { "\(problem); \(remedy)" }
 }

@@ -8,19 +8,19 @@ package import PostgresStores
 import Scheduling
 import ServiceLifecycle
 
-/// The part of a server's data that is in PostgreSQL, and its place among the servers of the deployment.
+/// The data of a server in PostgreSQL, and the server's registration among those of the deployment.
 package struct PostgresDeployment: Sendable {
     package let database: PostgresDatabase
     package let stores: PostgresAccountStores
     package let time: PostgresTime
     private let emailKeys: EmailKeys
-    /// Whether this process is one of the deployment's servers; commands are not.
+    /// The registration of this server; `nil` for a command.
     private let presence: PostgresPresence?
 
-    /// Connects, and enters the deployment if it is a server.
+    /// Connects, and registers the server.
     /// - Parameters:
-    ///   - version: The version of the server, which brings the tables up to date and takes emails from the queue; `nil` for a command.
-    ///   - isAlone: Whether no other server may be present, because its rate limits are its own.
+    ///   - version: The version of the server, which migrates the tables and takes emails from the queue; `nil` for a command.
+    ///   - isAlone: Whether no other server may be registered, because the servers would not share their rate limits.
     /// - Throws: `StoreFailure`; ``DeploymentInUse``.
     init(
         _ settings: PostgresSettings,
@@ -43,11 +43,11 @@ package struct PostgresDeployment: Sendable {
                 )
                 let steps = try await Self.migrate(settings).steps
                 guard try await !PostgresSchema.isIncompleteCopy(database) else { throw IncompleteCopy() }
-                for step in steps { logger.notice("The database was brought up to date", metadata: ["step": "\(step)"]) }
+                for step in steps { logger.notice("Database migrated", metadata: ["step": "\(step)"]) }
                 try await Self.enter(presence)
                 self.presence = presence
             } else {
-                // A command may begin an installation, but does not change the tables under servers of another version.
+                // A command may create the tables, but does not migrate them while servers of another version use them.
                 if try await PostgresSchema.isNew(database) { try await PostgresSchema.migrate(database) }
                 guard try await PostgresSchema.pending(database).isEmpty else { throw OutdatedDatabase() }
                 presence = nil
@@ -60,21 +60,21 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Checks that a server finds the tables that it is meant to serve, before any are created.
+    /// Checks, before anything is created, that the database has tables.
     /// - Throws: ``MissingTables``; `StoreFailure`.
     package static func requireTables(_ settings: PostgresSettings) async throws {
         try await withDatabase(settings) { if try await PostgresSchema.isNew($0) { throw MissingTables() } }
     }
 
-    /// Brings the tables up to date, and makes them if there are none.
+    /// Migrates the tables, and creates them if they are missing.
     package static func migrate(_ settings: PostgresSettings) async throws -> (isNew: Bool, steps: [String]) {
         try await withDatabase(settings, isLong: true) {
             (try await PostgresSchema.isNew($0), try await PostgresSchema.migrate($0))
         }
     }
 
-    /// Connects for the time of a closure.
-    /// - Parameter isLong: Whether a statement may take an hour.
+    /// Connects to the database while a closure runs.
+    /// - Parameter isLong: Whether statements may take up to an hour.
     package static func withDatabase<Result: Sendable>(
         _ settings: PostgresSettings,
         isLong: Bool = false,
@@ -89,7 +89,7 @@ package struct PostgresDeployment: Sendable {
         return try outcome.get()
     }
 
-    /// A server that was killed is present for ten seconds.
+    /// A server that was killed stays registered for ten seconds.
     private static func enter(_ presence: PostgresPresence) async throws {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(15))
@@ -99,8 +99,8 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Renews the presence of the server and reads the database's clock, every second; while a secret is replaced, gives all addresses
-    /// their new keys.
+    /// Renews the registration of the server and reads the database's clock, every second. While a secret is replaced, adds the new keys of
+    /// all addresses.
     func services(logger: Logger) -> [any Service] {
         let presence = PresenceService(deployment: self, logger: logger)
         guard emailKeys.isRotating else { return [presence] }
@@ -114,7 +114,7 @@ package struct PostgresDeployment: Sendable {
 
     fileprivate func leave() async throws { try await presence?.leave() }
 
-    /// The random name that the deployment got when its tables were made.
+    /// The random name that the deployment got when its tables were created.
     func installation() async throws -> String { try await PostgresSchema.installation(database) }
 
     func close() async {
@@ -124,7 +124,7 @@ package struct PostgresDeployment: Sendable {
 }
 
 extension PostgresSettings {
-    /// For commands and changes of tables, for which no request waits.
+    /// The settings for commands and migrations, for which no request waits.
     fileprivate var forLongWork: PostgresSettings {
         var settings = self
         (settings.queryTimeout, settings.statementTimeout) = (.seconds(3_600), .seconds(3_600))
@@ -146,13 +146,13 @@ private struct PresenceService: Service, CustomStringConvertible {
         await PeriodicService(every: .seconds(1)) {
             try await deployment.renew()
         } failure: { error in
-            logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
+            logger.error("Server registration not renewed", metadata: ["error": "\(error)"])
         }.run()
     }
 }
 
-/// While a secret is replaced, gives addresses their keys under the present one; again from time to time, since servers that don't know it
-/// may still register users.
+/// Adds keys with the new secret to all addresses while a secret is replaced. Repeats this, because servers without the new secret may
+/// still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger
@@ -169,7 +169,7 @@ private struct RotationService: Service, CustomStringConvertible {
     }
 }
 
-/// Another server uses the database, and one of the two applies rate limits that they don't share.
+/// Another server uses the database, and the two don't share their rate limits.
 package struct DeploymentInUse: Error, CustomStringConvertible {
     package let description = """
         another server uses the database, and without Valkey each would apply the rate limits on its own: set VALKEY_URL for all servers, or \
@@ -180,7 +180,7 @@ package struct DeploymentInUse: Error, CustomStringConvertible {
 /// A server in production found a database without tables.
 package struct MissingTables: Error, CustomStringConvertible {
     package let description =
-        "the database has no tables of holdfast: check DATABASE_URL, or start once with --create to begin a new installation"
+        "the database has no tables of Holdfast: check DATABASE_URL, or start once with --create to begin a new installation"
 }
 
 /// A server found a database that `migrate copy` has not completed.
@@ -191,8 +191,8 @@ package struct IncompleteCopy: Error, CustomStringConvertible {
         """
 }
 
-/// The tables of the database are not those of this version.
+/// The tables of the database do not match this version.
 package struct OutdatedDatabase: Error, CustomStringConvertible {
     package let description =
-        "the database has no tables of this version: run 'holdfast migrate' or start a server of this version"
+        "the tables of the database don't match this version: run 'holdfast migrate' or start a server of this version"
 }

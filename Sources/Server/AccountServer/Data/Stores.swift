@@ -14,12 +14,12 @@ package import ServiceLifecycle
 import ValkeyDriver
 import ValkeyStores
 
-/// The data of a server. Only this type and ``PostgresDeployment`` name a database; the rest of the server knows protocols.
+/// All stores of a server. Only this type and ``PostgresDeployment`` know which database is used; the rest of the server uses protocols.
 package struct Stores: AccountStores {
-    /// Where the data is.
+    /// The location of the data.
     private enum Place {
         case sqlite(SQLiteDatabase)
-        /// - Parameter limits: The file of the rate limits, if the server applies them on its own.
+        /// - Parameter limits: The file of the rate limits, if the server doesn't share them.
         case postgres(PostgresDeployment, limits: SQLiteDatabase?)
     }
 
@@ -28,7 +28,7 @@ package struct Stores: AccountStores {
     private let accountStores: any AccountStores
 
     /// Opens a data folder with its database.
-    /// - Parameter isServing: Whether for a server, which takes emails from the queue under its lock.
+    /// - Parameter isServing: Whether a server opens it, which holds the lock and takes emails from the queue.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
         if isServing, try SQLiteSeal.isClosed(folder.database) { throw MovedDatabase(path: url.path) }
@@ -40,7 +40,7 @@ package struct Stores: AccountStores {
         accountStores = SQLiteAccountStores(database, locks: locks, holder: isServing ? try locks.take() : nil)
     }
 
-    /// Opens the data that a configuration names.
+    /// Opens the data of a configuration.
     /// - Parameter version: The version of the server that will use the data; `nil` for a command.
     /// - Throws: An error of the file system or of the database.
     package static func open(
@@ -79,7 +79,7 @@ package struct Stores: AccountStores {
     }
 
     /// The SQLite database of the data folder.
-    /// - Throws: ``NoSQLiteDatabase`` if the data is elsewhere.
+    /// - Throws: ``NoSQLiteDatabase`` if the data is in PostgreSQL.
     package var sqlite: SQLiteDatabase {
         get throws {
             guard case .sqlite(let database) = place else { throw NoSQLiteDatabase() }
@@ -87,7 +87,7 @@ package struct Stores: AccountStores {
         }
     }
 
-    /// The PostgreSQL database, if the data is there.
+    /// The PostgreSQL database; `nil` if the data is in SQLite.
     package var deployment: PostgresDeployment? {
         if case .postgres(let deployment, _) = place { deployment } else { nil }
     }
@@ -102,7 +102,7 @@ package struct Stores: AccountStores {
     package var decoys: any DecoyStore { accountStores.decoys }
     package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
-    /// The server's keys, from the configured secret or the folder's own.
+    /// Returns the server's keys, derived from the configured secret or that of the folder.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
 
     /// The keys that sign access tokens, for a process that is not a server.
@@ -116,11 +116,14 @@ package struct Stores: AccountStores {
     }
 
     /// The time that access tokens are issued by: the clock of the machine, or that of PostgreSQL.
-    package var wallTime: @Sendable () -> Date { deployment?.time.now ?? { Date() } }
+    package var wallTime: @Sendable () -> Date {
+        guard let deployment else { return { Date() } }
+        return deployment.time.now
+    }
 }
 
 extension DataFolder {
-    /// The server's keys, from the configured secret or the folder's own.
+    /// Returns the server's keys, derived from the configured secret or that of the folder.
     package func keys(secret: HiddenText?) throws -> ServerKeys {
         guard let secret else { return ServerKeys(secret: try self.secret()) }
         return ServerKeys(secret: secret.keyBytes ?? SymmetricKey(data: SHA256.hash(data: Data(secret.text.utf8))))
@@ -128,13 +131,13 @@ extension DataFolder {
 }
 
 extension HiddenText {
-    /// The prefix of a secret that is a key itself, such as that of a data folder. Any other text is hashed.
+    /// The prefix of a secret that is an encoded key, such as that of a data folder. Any other text is hashed.
     static let keyPrefix = "base64:"
 
     /// Whether the text has the prefix of a key.
     var isKey: Bool { text.hasPrefix(Self.keyPrefix) }
 
-    /// The key that the text is; `nil` if it has no prefix, or less than 32 bytes in Base64 after it.
+    /// The encoded key; `nil` without the prefix, or with less than 32 bytes in Base64 after it.
     var keyBytes: SymmetricKey? {
         guard isKey, let bytes = Data(base64Encoded: String(text.dropFirst(Self.keyPrefix.count))), bytes.count >= 32
         else { return nil }
@@ -147,7 +150,7 @@ package struct MovedDatabase: Error, CustomStringConvertible {
     package let path: String
 
     package var description: String {
-        "the data in \(path) was moved to PostgreSQL: set DATABASE_URL, or go back to the data of before the move by 'holdfast migrate copy --from sqlite:\(path) --undo'"
+        "the data in \(path) was moved to PostgreSQL: set DATABASE_URL, or return to the data from before the move with 'holdfast migrate copy --from sqlite:\(path) --undo'"
     }
 }
 
@@ -155,7 +158,7 @@ package struct MovedDatabase: Error, CustomStringConvertible {
 package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
-    /// The rate limits as the process before has left them, or as all servers share them.
+    /// Returns the rate limits, with the usage that was saved, or with the usage that all servers share.
     package func limits<C: Clock>(
         _ settings: LimitSettings,
         sharedIn shared: SharedLimitSettings?,
@@ -210,8 +213,8 @@ extension Stores {
         }
     }
 
-    /// The time of due times, leases and grace windows.
-    /// - Parameter snapshot: The clocks of the machine; its own if `nil`. PostgreSQL's clock takes their place unless they are given.
+    /// Returns the time of due times, leases and grace windows.
+    /// - Parameter snapshot: The clocks of the machine; the default if `nil`. With PostgreSQL, its clock is the default.
     package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any PersistentTime {
         switch place {
         case .sqlite(let database): return try await SteadyTime(database, snapshot: snapshot ?? { .now() })
@@ -221,12 +224,12 @@ extension Stores {
         }
     }
 
-    /// The services that run as long as a server uses the data.
+    /// The services that run while a server uses the data.
     package func services(logger: Logger) -> [any Service] {
         deployment?.services(logger: logger) ?? []
     }
 
-    /// The files whose sizes are measured, by name.
+    /// The files whose sizes are measured, with their names in metrics.
     package var files: [(name: String, path: String)] {
         guard case .sqlite = place else { return [] }
         return [("database", folder.database.path), ("wal", folder.database.path + "-wal")]
@@ -248,7 +251,7 @@ extension Stores {
         }
     }
 
-    /// Closes the data when the pending writes are done.
+    /// Closes the data after the pending writes.
     package func close() async throws {
         switch place {
         case .sqlite(let database): try database.close()
@@ -259,19 +262,19 @@ extension Stores {
     }
 }
 
-/// Rate limits that outlive the process. The service saves them, also when it ends.
+/// Rate limits that survive a restart. The service saves them periodically and when it ends.
 package protocol PersistentRateLimitStore: RateLimitStore, Service {
     /// Returns if the limits can be saved.
     func ping() async throws
-    /// Saves the limits, if the service has not run.
+    /// Saves the limits if the service did not run.
     func close() async throws
 }
 
-/// A time that outlives the process, and that steps of the wall clock do not change.
+/// A time that continues after a restart and that steps of the wall clock do not change.
 package protocol PersistentTime: Sendable {
-    /// The time now.
+    /// The current time.
     var now: @Sendable () -> Date { get }
-    /// Records how far the time has come.
+    /// Stores the current time, from which it continues after a restart.
     func keep() async throws
 }
 
@@ -279,7 +282,7 @@ extension SQLiteRateLimitStore: PersistentRateLimitStore {}
 extension ValkeyRateLimitStore: PersistentRateLimitStore {}
 extension SteadyTime: PersistentTime {}
 
-/// The wall clock that a caller gives.
+/// A wall clock that the caller provides.
 private struct GivenTime: PersistentTime {
     let snapshot: @Sendable () -> SnapshotTime
     var now: @Sendable () -> Date {

@@ -1,17 +1,17 @@
-/// An application identifier as association files name apps: `<Application Identifier Prefix>.<Bundle Identifier>`.
+/// An application identifier in the format of association files: `<Application Identifier Prefix>.<Bundle Identifier>`.
 ///
-/// Apple, "applinks.Details". The prefix is the team identifier or, for old apps, a prefix of its own: ten capital letters
-/// and digits either way. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
+/// See Apple, "applinks.Details". The prefix is the team identifier or, for old apps, an individual prefix; both have ten capital letters
+/// and digits. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
 public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The ten characters before the first dot.
     public let prefix: String
     /// The bundle identifier.
     public let bundleID: String
 
-    /// The identifier as it is written into the file.
+    /// The identifier in the format of the file.
     public var description: String { "\(prefix).\(bundleID)" }
 
-    /// Reads an identifier.
+    /// Parses an identifier.
     /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badAppPrefix`` or ``AppLinksError/Code/badBundleID``.
     public init(_ text: String) throws(AppLinksError) {
         let bytes = Array(text.utf8)
@@ -32,7 +32,7 @@ public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
             throw AppLinksError(
                 code: .badBundleID,
                 message:
-                    "\"\(text)\" must go on with a bundle identifier of letters, digits, hyphens and periods after the prefix."
+                    "\"\(text)\" must have a bundle identifier of letters, digits, hyphens and periods after the prefix."
             )
         }
         prefix = String(decoding: head, as: UTF8.self)

@@ -1,18 +1,18 @@
 import ErrorContract
 import StrictJSON
 
-/// The `assetlinks.json` file: which Android app may open the site's links and use its passwords.
+/// The `assetlinks.json` file, which allows an Android app to open the site's links and use its passwords.
 ///
-/// Google, "Digital Asset Links": `handle_all_urls` for links, `get_login_creds` for saved passwords.
+/// See Google, "Digital Asset Links": `handle_all_urls` is for links, `get_login_creds` for saved passwords.
 public struct AssetLinks: Hashable, Sendable {
-    /// Where Android asks for the file; it is served here without a redirect.
+    /// The path at which Android requests the file. Serve it without a redirect.
     public static let path = "/.well-known/assetlinks.json"
-    /// The media type that the file is served with.
+    /// The media type of the file.
     public static let contentType = "application/json"
 
     /// The app.
     public let package: AndroidPackage
-    /// The certificates that the app is signed with.
+    /// The certificates with which the app is signed.
     public let fingerprints: [CertificateFingerprint]
 
     /// Creates a file.
@@ -21,7 +21,7 @@ public struct AssetLinks: Hashable, Sendable {
         guard !fingerprints.isEmpty else {
             throw AppLinksError(
                 code: .noFingerprints,
-                message: "Name at least one SHA-256 fingerprint of a certificate that \(package) is signed with."
+                message: "Specify at least one SHA-256 fingerprint of a certificate with which \(package) is signed."
             )
         }
         self.package = package
@@ -46,7 +46,7 @@ public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
     /// The name.
     public let description: String
 
-    /// Reads a name: two segments at least, each a letter and then letters, digits and underscores.
+    /// Parses a name: two or more segments, each a letter followed by letters, digits and underscores.
     /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badPackage``.
     public init(_ text: String) throws(AppLinksError) {
         let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -60,12 +60,12 @@ public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The SHA-256 fingerprint of the certificate that an Android app is signed with.
+/// The SHA-256 fingerprint of the certificate with which an Android app is signed.
 public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertible {
-    /// 32 bytes as pairs of capital hexadecimal digits between colons, as Android compares them.
+    /// 32 bytes as pairs of capital hexadecimal digits, separated by colons, as Android compares them.
     public let description: String
 
-    /// Reads what `keytool` prints, with colons or without, in capitals or not.
+    /// Parses a fingerprint in the format of `keytool`, with or without colons, in any case.
     /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badFingerprint``.
     public init(_ text: String) throws(AppLinksError) {
         let groups = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

@@ -1,37 +1,43 @@
 import ErrorContract
 import StrictJSON
 
-/// The `apple-app-site-association` file of a server whose mails carry reset links.
+/// The `apple-app-site-association` file of a server whose emails contain reset links.
 ///
-/// Apple, "Supporting associated domains" and "applinks.Details.Components": the first component takes links with a token in
-/// the query, the second those with something behind `#`; a link without a token stays in the browser. The `webcredentials`
-/// service lets iOS keep the new password for the domain. The same configuration gives the same bytes.
+/// See Apple, "Supporting associated domains" and "applinks.Details.Components". The first component matches links with a token in the
+/// query, the second those with a fragment. A link without a token stays in the browser. With the `webcredentials` service, iOS saves the
+/// new password for the domain. The same configuration produces the same bytes.
+///
+/// ```swift
+/// let app = try AppIdentifier("ABCDE12345.com.example.notes")
+/// let file = try AssociationFile(apps: [app])
+/// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
+/// ```
+/// For Android, use ``AssetLinks``.
 public struct AssociationFile: Hashable, Sendable {
-    /// Where Apple asks for the file; it is served here without a redirect.
+    /// The path at which Apple requests the file. Serve it without a redirect.
     public static let path = "/.well-known/apple-app-site-association"
-    /// The media type that the file is served with.
+    /// The media type of the file.
     public static let contentType = "application/json"
-    /// The last part of the path of reset links.
+    /// The last segment of the path of reset links.
     public static let linkName = "reset-password"
 
-    /// The apps, in the order in which they are offered a link.
+    /// The apps, in the order of precedence.
     public let apps: [AppIdentifier]
     /// The path of reset links.
     public let linkPath: String
 
     /// Creates a file.
     /// - Parameters:
-    ///   - apps: At least one app, none twice.
-    ///   - basePath: The path of the configured link base as it is written in links (percent-encoded); `/reset-password` is
-    ///     put behind it unless it is there.
+    ///   - apps: At least one app, without duplicates.
+    ///   - basePath: The path of the configured address of links, percent-encoded; `/reset-password` is appended unless it is present.
     /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/noApps``, ``AppLinksError/Code/repeatedApp`` or
     ///   ``AppLinksError/Code/badBasePath``.
     public init(apps: [AppIdentifier], basePath: String = "/") throws(AppLinksError) {
         guard !apps.isEmpty else {
-            throw AppLinksError(code: .noApps, message: "Name at least one app, as in ABCDE12345.com.example.app.")
+            throw AppLinksError(code: .noApps, message: "Specify at least one app, as in ABCDE12345.com.example.app.")
         }
         for (index, app) in apps.enumerated() where apps[..<index].contains(app) {
-            throw AppLinksError(code: .repeatedApp, message: "\(app) is named twice; name it once.")
+            throw AppLinksError(code: .repeatedApp, message: "\(app) is listed twice; list it once.")
         }
         self.apps = apps
         linkPath = try Self.linkPath(below: basePath)
@@ -69,35 +75,35 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// Why a configuration makes no association file.
+/// The reason for which a configuration is invalid.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of fault.
+    /// The kind of problem.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The part before the first dot of an application identifier is no prefix of Apple's.
+        /// The part before the first dot of an application identifier is not a valid prefix.
         public static let badAppPrefix = Self(rawValue: "bad_app_prefix")
-        /// The part after the first dot of an application identifier is no bundle identifier.
+        /// The part after the first dot of an application identifier is not a bundle identifier.
         public static let badBundleID = Self(rawValue: "bad_bundle_id")
-        /// No application is named.
+        /// There is no app.
         public static let noApps = Self(rawValue: "no_apps")
-        /// An application is named twice.
+        /// An app is listed twice.
         public static let repeatedApp = Self(rawValue: "repeated_app")
-        /// The path of the link base has characters that are wildcards or don't belong in a path.
+        /// The path contains wildcards or characters that are invalid in a path.
         public static let badBasePath = Self(rawValue: "bad_base_path")
-        /// The name is no Android package.
+        /// The name is not an Android package.
         public static let badPackage = Self(rawValue: "bad_package")
-        /// The text is no SHA-256 fingerprint.
+        /// The text is not a SHA-256 fingerprint.
         public static let badFingerprint = Self(rawValue: "bad_fingerprint")
-        /// No certificate is named.
+        /// There is no certificate.
         public static let noFingerprints = Self(rawValue: "no_fingerprints")
     }
 
-    /// The kind of fault.
+    /// The kind of problem.
     public let code: Code
-    /// A sentence that says what to do.
+    /// A sentence with the fix.
     public let message: String
 
     public var description: String { message }

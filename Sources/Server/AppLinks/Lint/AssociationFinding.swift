@@ -1,20 +1,20 @@
-/// Something in an association file, or in how it is served, that keeps links from working or is not what it seems.
+/// A problem with an association file, or with its serving.
 public struct AssociationFinding: Hashable, Sendable {
-    /// How bad it is.
+    /// The effect of a finding.
     public enum Severity: String, Hashable, Sendable {
         /// Links or passwords don't work because of it.
         case error
-        /// It works, or is overlooked, but hardly as meant.
+        /// It works or is ignored, but probably not as intended.
         case warning
     }
 
-    /// How bad it is.
+    /// The effect.
     public let severity: Severity
     /// The kind of finding.
     public let code: FindingCode
-    /// Where it is, as in `applinks.details[0].components[1]`; empty for the file as a whole.
+    /// The path in the file, such as `applinks.details[0].components[1]`; empty for the file as a whole.
     public let place: String
-    /// What it is and what to do, in sentences.
+    /// The problem and its fix, in sentences.
     public let message: String
 
     static func error(_ code: FindingCode, _ place: String, _ message: String) -> Self {
@@ -41,13 +41,13 @@ public struct FindingCode: RawRepresentable, Hashable, Sendable {
 extension FindingCode {
     /// The address is http.
     public static let notHTTPS = Self(rawValue: "not_https")
-    /// The address names a port.
+    /// The address has a port.
     public static let port = Self(rawValue: "port")
-    /// The address is not where Apple asks.
+    /// Apple doesn't request the file at this address.
     public static let otherPath = Self(rawValue: "other_path")
-    /// The answer is a redirect.
+    /// The response is a redirect.
     public static let redirect = Self(rawValue: "redirect")
-    /// The answer is no 200.
+    /// The status of the response is not 200.
     public static let status = Self(rawValue: "status")
     /// The media type is not `application/json`.
     public static let contentType = Self(rawValue: "content_type")
@@ -58,15 +58,15 @@ extension FindingCode {
     public static let tooLarge = Self(rawValue: "too_large")
     /// The file begins with a byte order mark.
     public static let byteOrderMark = Self(rawValue: "byte_order_mark")
-    /// The file is signed as in iOS 8.
+    /// The file has the signed format of iOS 8.
     public static let signed = Self(rawValue: "signed")
-    /// The file is no JSON.
+    /// The file is not JSON.
     public static let notJSON = Self(rawValue: "not_json")
     /// A key occurs twice in one object.
     public static let duplicateKey = Self(rawValue: "duplicate_key")
-    /// A value has a type that its key does not take.
+    /// A value has the wrong type for its key.
     public static let wrongType = Self(rawValue: "wrong_type")
-    /// A key is none of Apple's.
+    /// A key is not one of Apple's.
     public static let unknownKey = Self(rawValue: "unknown_key")
 }
 
@@ -75,28 +75,28 @@ extension FindingCode {
     public static let missingAppLinks = Self(rawValue: "missing_applinks")
     /// There are no `details`.
     public static let missingDetails = Self(rawValue: "missing_details")
-    /// `apps` is left over from before iOS 13.
+    /// `apps` is no longer needed since iOS 13.
     public static let leftoverApps = Self(rawValue: "leftover_apps")
-    /// The file is in the format before iOS 13.
+    /// The file has the format from before iOS 13.
     public static let oldFormat = Self(rawValue: "old_format")
     /// The file mixes the old and the new format.
     public static let mixedFormats = Self(rawValue: "mixed_formats")
-    /// An entry names no app.
+    /// An entry has no app.
     public static let missingApp = Self(rawValue: "missing_app")
-    /// An app is not named `PREFIX.bundle`.
+    /// The identifier of an app does not have the format `PREFIX.bundle`.
     public static let malformedApp = Self(rawValue: "malformed_app")
     /// An entry has no components.
     public static let missingComponents = Self(rawValue: "missing_components")
-    /// An entry opens nothing because all its components exclude.
+    /// An entry opens nothing because all its components are exclusions.
     public static let excludeOnly = Self(rawValue: "exclude_only")
-    /// A component is never reached because an earlier one takes all its links.
+    /// A component never matches because an earlier one matches all its links.
     public static let unreachable = Self(rawValue: "unreachable")
     /// A pattern can't match any link.
     public static let neverMatches = Self(rawValue: "never_matches")
-    /// A pattern names a variable that there is not.
+    /// A pattern contains an undefined variable.
     public static let unknownVariable = Self(rawValue: "unknown_variable")
-    /// A variable is not made as Apple asks.
+    /// A variable does not follow Apple's rules.
     public static let badVariable = Self(rawValue: "bad_variable")
-    /// The `webcredentials` service is missing, or an app in it.
+    /// The `webcredentials` service, or an app in it, is missing.
     public static let missingWebCredentials = Self(rawValue: "missing_webcredentials")
 }

@@ -1,19 +1,19 @@
 import ErrorContract
 import StrictJSON
 
-/// Looks through an association file, and through how it was served, for what breaks links.
+/// Checks an association file, and its serving, for problems.
 ///
-/// Pure: whoever has fetched the file hands over a ``Retrieval``. O(file), but for `unreachable`, which compares a component with
-/// the first 500.
+/// It makes no requests: the caller fetches the file and passes a ``Retrieval``. O(file), except for `unreachable`, which compares each
+/// component with the first 500.
 public enum AssociationLint {
-    /// The findings about a file as it was served.
+    /// Returns the findings about a served file.
     public static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         let served = RetrievalLint.findings(in: retrieval)
         guard (200..<300).contains(retrieval.status) else { return served }
         return served + findings(in: retrieval.bytes)
     }
 
-    /// The findings about a file.
+    /// Returns the findings about a file.
     public static func findings(in bytes: some Collection<UInt8>) -> [AssociationFinding] {
         let text = AssociationText(bytes)
         var findings: [AssociationFinding] = []
@@ -21,7 +21,7 @@ public enum AssociationLint {
             findings.error(
                 .tooLarge,
                 "",
-                "The file has \(text.byteCount) bytes uncompressed; Apple takes 128 KB. Replace lists of paths by patterns."
+                "The file has \(text.byteCount) bytes uncompressed; Apple accepts 128 KB. Replace lists of paths with patterns."
             )
         }
         if text.hasByteOrderMark {
@@ -43,13 +43,13 @@ public enum AssociationLint {
         } catch {
             let place = place(of: error.offset, in: text.json)
             guard error.reason == .duplicateKey, let file = try? JSONParser(duplicates: .lastWins).parse(text.json) else {
-                findings.error(.notJSON, place, "The file is no JSON (\(error.reason.rawValue)); correct it there.")
+                findings.error(.notJSON, place, "The file is not JSON (\(error.reason.rawValue)); correct it there.")
                 return nil
             }
             findings.error(
                 .duplicateKey,
                 place,
-                "A key occurs twice in the object that ends there; readers differ on which counts, keep one."
+                "A key occurs twice in the object that ends there; parsers differ in which one they use, keep one."
             )
             return file
         }

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The entries of `applinks.details` (Apple, "applinks.Details"; TN3155 on the two formats).
+/// Checks the entries of `applinks.details` (Apple, "applinks.Details"; TN3155 on the two formats).
 enum DetailsLint {
     static func findings(in entries: [JSONValue]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
@@ -10,7 +10,7 @@ enum DetailsLint {
         for (index, entry) in entries.enumerated() {
             let place = "applinks.details[\(index)]"
             guard let object = entry.objectValue else {
-                findings.error(.wrongType, place, "The value must be an object; as it is the system overlooks it.")
+                findings.error(.wrongType, place, "The value must be an object; any other value is ignored.")
                 continue
             }
             findings += self.entry(object, at: place)
@@ -40,22 +40,22 @@ enum DetailsLint {
         }
         let rules = entry["components"] ?? entry["paths"]
         if rules == nil || rules?.arrayValue?.isEmpty == true {
-            findings.error(.missingComponents, place, "The entry has no components, so it opens nothing; add what it opens.")
+            findings.error(.missingComponents, place, "The entry has no components, so it opens nothing; add components.")
         }
         return findings
     }
 
     private static func apps(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         switch (entry["appID"], entry["appIDs"]) {
-        case (nil, nil): return [.error(.missingApp, place, "The entry names no app; add appIDs.")]
+        case (nil, nil): return [.error(.missingApp, place, "The entry has no app; add appIDs.")]
         case (let one?, nil): return AppListLint.finding(in: one, at: "\(place).appID").map { [$0] } ?? []
         case (let one, .array(let many)?):
-            if many.isEmpty { return [.error(.missingApp, "\(place).appIDs", "The list is empty; name the app.")] }
+            if many.isEmpty { return [.error(.missingApp, "\(place).appIDs", "The list is empty; add the app.")] }
             var findings = AppListLint.findings(in: many, at: "\(place).appIDs")
             if one != nil {
                 findings.error(.mixedFormats, place, "The entry has appID (old) and appIDs (new); keep appIDs.")
             } else if entry["paths"] != nil, entry["components"] == nil {
-                findings.error(.mixedFormats, place, "appIDs (new) stands with paths (old); write components.")
+                findings.error(.mixedFormats, place, "The entry has appIDs (new) and paths (old); write components.")
             }
             return findings
         default: return []
@@ -63,7 +63,7 @@ enum DetailsLint {
     }
 }
 
-/// Lists of apps.
+/// Checks lists of apps.
 enum AppListLint {
     static func findings(in apps: [JSONValue], at place: String) -> [AssociationFinding] {
         apps.enumerated().compactMap { finding(in: $1, at: "\(place)[\($0)]") }

@@ -1,4 +1,4 @@
-/// Apple's rules for serving the file ("Supporting associated domains"; TN3155).
+/// Checks Apple's rules for serving the file ("Supporting associated domains"; TN3155).
 enum RetrievalLint {
     static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         address(retrieval) + answer(retrieval)
@@ -8,19 +8,19 @@ enum RetrievalLint {
         var findings: [AssociationFinding] = []
         guard let address = SplitLink(retrieval.url) else { return findings }
         if address.scheme != "https" {
-            findings.error(.notHTTPS, retrieval.url, "Apple asks over https only; serve the file with a valid certificate.")
+            findings.error(.notHTTPS, retrieval.url, "Apple only uses https; serve the file with a valid certificate.")
         }
         if let port = address.port {
             findings.error(
                 .port,
                 retrieval.url,
-                "Apple asks the domain without a port; serve the file on 443 instead of \(port)."
+                "Apple requests the file without a port; serve the file on 443 instead of \(port)."
             )
         }
         if address.path == "/apple-app-site-association" {
-            findings.warning(.otherPath, retrieval.url, "This is the place of iOS 9; serve the file at \(AssociationFile.path).")
+            findings.warning(.otherPath, retrieval.url, "This is the path of iOS 9; serve the file at \(AssociationFile.path).")
         } else if address.path != AssociationFile.path {
-            findings.error(.otherPath, retrieval.url, "Apple does not ask here; serve the file at \(AssociationFile.path).")
+            findings.error(.otherPath, retrieval.url, "Apple ignores this path; serve the file at \(AssociationFile.path).")
         }
         return findings
     }
@@ -32,7 +32,7 @@ enum RetrievalLint {
                 .error(
                     .redirect,
                     retrieval.url,
-                    "The server redirects\(target); Apple follows no redirect, serve the file at this address itself."
+                    "The server redirects\(target); Apple doesn't follow redirects, serve the file at this address."
                 )
             ]
         }
@@ -41,42 +41,42 @@ enum RetrievalLint {
                 .error(
                     .status,
                     retrieval.url,
-                    "The server answers \(retrieval.status); answer 200 with the file, to everyone alike."
+                    "The server responds with \(retrieval.status); respond with 200 and the file to all clients."
                 )
             ]
         }
         return contentType(retrieval)
     }
 
-    /// Apple's own servers send other types too, but a page is no file.
+    /// Apple's servers also send other types, but HTML is always wrong.
     private static func contentType(_ retrieval: Retrieval) -> [AssociationFinding] {
         let given = retrieval.contentType ?? ""
         let type = given.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
         if type == AssociationFile.contentType { return [] }
         if type == "text/html" || type == "application/xhtml+xml" {
             return [
-                .error(.contentType, retrieval.url, "The answer is a web page (\(given)); serve the file as application/json.")
+                .error(.contentType, retrieval.url, "The response is a web page (\(given)); serve the file as application/json.")
             ]
         }
         let found = given.isEmpty ? "no Content-Type" : given
-        return [.warning(.contentType, retrieval.url, "The answer has \(found); serve the file as application/json.")]
+        return [.warning(.contentType, retrieval.url, "The response has \(found); serve the file as application/json.")]
     }
 }
 
-/// What came back when an association file was asked for, without following a redirect.
+/// The response to a request for an association file, without following redirects.
 public struct Retrieval: Hashable, Sendable {
-    /// The address that was asked.
+    /// The requested address.
     public var url: String
-    /// The status of the answer.
+    /// The status of the response.
     public var status: Int
-    /// The `Content-Type` of the answer.
+    /// The `Content-Type` of the response.
     public var contentType: String?
-    /// The `Location` of the answer.
+    /// The `Location` of the response.
     public var location: String?
     /// The body, uncompressed.
     public var bytes: [UInt8]
 
-    /// Creates the facts of a retrieval.
+    /// Creates a retrieval.
     public init(url: String, status: Int, contentType: String?, location: String?, bytes: [UInt8]) {
         self.url = url
         self.status = status
@@ -85,7 +85,7 @@ public struct Retrieval: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The domain that the file speaks for; `nil` if ``url`` names none.
+    /// The domain of the file; `nil` if ``url`` has none.
     public var domain: String? {
         SplitLink(url).flatMap { $0.host.isEmpty ? nil : $0.host }
     }

@@ -1,9 +1,9 @@
 import ErrorContract
 import StrictJSON
 
-/// What the rules do together: which are never reached, and whether any opens a link.
+/// Checks the rules as a whole: those that are never reached, and whether any rule opens a link.
 enum RuleLint {
-    /// With how many components, the first of the file, one is compared.
+    /// The number of components, from the start of the file, with which each one is compared.
     private static let reach = 500
 
     static func findings(in document: AssociationDocument) -> [AssociationFinding] {
@@ -25,9 +25,9 @@ enum RuleLint {
                     .error(
                         .unknownVariable,
                         here,
-                        "There is no variable $(\(name)); add it to substitutionVariables, or correct the name (case counts)."
+                        "The variable $(\(name)) is undefined; add it to substitutionVariables, or correct the name (case matters)."
                     )
-                case .openVariable: .error(.neverMatches, here, "$( has no ); close the variable's name.")
+                case .openVariable: .error(.neverMatches, here, "$( has no ); add it after the variable's name.")
                 case .tooComplex:
                     .error(.neverMatches, here, "The file's variables have too many values to be checked; use fewer of them.")
                 }
@@ -35,13 +35,13 @@ enum RuleLint {
         }
     }
 
-    /// Characters that no link has in the part that the pattern is for.
+    /// Finds characters that no link has in the part that the pattern matches.
     private static func impossible(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             var findings: [AssociationFinding] = []
             guard !rule.decodes else { return findings }
             if rule.path.pattern.hasLiteral(where: { $0 == 0x23 }) {
-                let message = "A path has no #; put what follows it under the key \"#\"."
+                let message = "A path has no #; move the rest of the pattern to the key \"#\"."
                 findings.error(.neverMatches, "\(place(entry, rule))./", message)
             }
             let patterns = [("/", [rule.path.pattern]), ("?", rule.query.patterns), ("#", [rule.fragment])]
@@ -55,11 +55,11 @@ enum RuleLint {
 
     private static func excludeOnly(_ entry: AssociationEntry) -> [AssociationFinding] {
         guard !entry.rules.isEmpty, entry.rules.allSatisfy(\.excludes) else { return [] }
-        let message = "All components exclude, so the entry opens nothing; add one that does not, as the last."
+        let message = "All components are exclusions, so the entry opens nothing; add a last one that is not."
         return [.warning(.excludeOnly, "applinks.details[\(entry.index)]", message)]
     }
 
-    /// A rule is not reached if an earlier one takes all its links, in its entry or in an entry that all its apps are in too.
+    /// A rule is unreachable if an earlier one matches all its links, in its entry or in an entry that has all its apps.
     private static func unreachable(_ entries: [AssociationEntry]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         var earlier: [(entry: AssociationEntry, apps: Set<String>, rule: LinkRule)] = []
@@ -72,7 +72,7 @@ enum RuleLint {
                     continue
                 }
                 let first = place(cover.entry, cover.rule)
-                let message = "\(first) takes all these links first; put this component before it, or remove it."
+                let message = "\(first) matches all these links first; move this component before it, or remove it."
                 findings.warning(.unreachable, place(entry, rule), message)
             }
         }
@@ -80,20 +80,20 @@ enum RuleLint {
     }
 }
 
-/// Custom variables (Apple, "applinks.SubstitutionVariables").
+/// Checks custom variables (Apple, "applinks.SubstitutionVariables").
 enum VariableLint {
     static func findings(in variables: JSONObject) -> [AssociationFinding] {
         variables.members.flatMap { name, value in
             let place = "applinks.substitutionVariables.\(name)"
             var findings: [AssociationFinding] = []
             if name.utf8.contains(where: "$()".utf8.contains) {
-                findings.error(.badVariable, place, "The name must not have $, ( or ); take them out.")
+                findings.error(.badVariable, place, "The name must not have $, ( or ); remove them.")
             }
             if PatternCompiler.predefined.contains(name) {
-                findings.warning(.badVariable, place, "$(\(name)) is predefined; give yours another name.")
+                findings.warning(.badVariable, place, "$(\(name)) is predefined; use another name.")
             }
             guard let values = value.arrayValue else {
-                return findings + [.error(.wrongType, place, "The value must be an array of strings; put the text into [].")]
+                return findings + [.error(.wrongType, place, "The value must be an array of strings; write the text in [].")]
             }
             if values.isEmpty {
                 findings.error(.badVariable, place, "The variable has no values, so patterns with it match nothing; add one.")
@@ -104,7 +104,7 @@ enum VariableLint {
                     continue
                 }
                 if text.contains("$(") {
-                    findings.error(.badVariable, "\(place)[\(index)]", "A value can't name another variable; write it out.")
+                    findings.error(.badVariable, "\(place)[\(index)]", "A value can't contain another variable; write the text.")
                 }
             }
             return findings
@@ -112,11 +112,11 @@ enum VariableLint {
     }
 }
 
-/// One component, or `defaults`, which take the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
+/// Checks one component, or `defaults`, which accept the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
 enum ComponentLint {
     static func findings(in component: JSONValue, at place: String) -> [AssociationFinding] {
         guard let object = component.objectValue else {
-            return [.error(.wrongType, place, "The value must be an object; as it is the system overlooks it.")]
+            return [.error(.wrongType, place, "The value must be an object; any other value is ignored.")]
         }
         return findings(in: object, at: place)
     }
@@ -128,7 +128,7 @@ enum ComponentLint {
     private static func query(_ query: JSONValue?, at place: String) -> [AssociationFinding] {
         (query?.objectValue?.members ?? []).compactMap { name, value in
             if value.stringValue != nil { return nil }
-            let message = "The value must be a string; as it is the system overlooks all of ?, and the component takes any query."
+            let message = "The value must be a string; otherwise all of ? is ignored, and the component matches any query."
             return .error(.wrongType, "\(place).?.\(name)", message)
         }
     }

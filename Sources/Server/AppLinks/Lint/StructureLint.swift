@@ -1,12 +1,12 @@
 import ErrorContract
 import StrictJSON
 
-/// What the file must have, from the top down.
+/// Checks the required structure of the file, from the top level down.
 enum StructureLint {
     /// - Parameter apps: The apps that open links.
     static func findings(in file: JSONValue, apps: [String]) -> [AssociationFinding] {
         guard let root = file.objectValue else {
-            return [.error(.wrongType, "", "The file must be an object with applinks; put the services into {}.")]
+            return [.error(.wrongType, "", "The file must be an object with applinks; write the services in {}.")]
         }
         var findings = KeyShape.file.findings(in: root, at: "")
         for service in ["webcredentials", "appclips", "activitycontinuation"] {
@@ -35,7 +35,7 @@ enum StructureLint {
         switch applinks["details"] {
         case .array(let entries) where !entries.isEmpty: return findings + DetailsLint.findings(in: entries)
         case .object(let entries) where !entries.isEmpty:
-            let message = "details as an object is the form of iOS 9.0; make it an array of objects with appIDs and components."
+            let message = "details as an object is the format of iOS 9.0; make it an array of objects with appIDs and components."
             return findings + [.warning(.oldFormat, "applinks.details", message)]
         case .array, .object, nil:
             return findings + [
@@ -45,7 +45,7 @@ enum StructureLint {
         }
     }
 
-    /// Without the service iOS saves no password for the domain ("Supporting associated domains").
+    /// Without the service, iOS saves no password for the domain ("Supporting associated domains").
     private static func webCredentials(_ root: JSONObject, apps: [String]) -> [AssociationFinding] {
         guard let service = root["webcredentials"] else {
             let message =
@@ -59,9 +59,9 @@ enum StructureLint {
     }
 }
 
-/// Which keys an object of the file can have, and of which type.
+/// The keys of an object in the file, and their types.
 struct KeyShape {
-    /// A JSON type as messages call it.
+    /// A JSON type, with its name in messages.
     enum Kind: String {
         case text = "a string"
         case flag = "true or false"
@@ -88,34 +88,34 @@ struct KeyShape {
     static let file = KeyShape(kinds: [
         "applinks": .object, "webcredentials": .object, "appclips": .object, "activitycontinuation": .object,
     ])
-    /// Apple, "applinks"; `apps` was needed before iOS 13.
+    /// Apple, "applinks"; `apps` was required before iOS 13.
     static let applinks = KeyShape(kinds: [
         "apps": .list, "defaults": .object, "details": .listOrObject, "substitutionVariables": .object,
     ])
-    /// Apple, "applinks.Details"; `paths` is of the old format, `comment` as Apple's engineers write it.
+    /// Apple, "applinks.Details"; `paths` belongs to the old format, and Apple's engineers use `comment`.
     static let details = KeyShape(kinds: [
         "appID": .text, "appIDs": .list, "components": .list, "paths": .list, "defaults": .object, "comment": .text,
     ])
-    /// Apple, "applinks.Details.Components"; "applinks.Defaults" takes the same.
+    /// Apple, "applinks.Details.Components"; "applinks.Defaults" has the same keys.
     static let component = KeyShape(kinds: [
         "/": .text, "?": .query, "#": .text, "exclude": .flag, "comment": .text, "caseSensitive": .flag,
         "percentEncoded": .flag,
     ])
-    /// The services that only name apps.
+    /// The services that only list apps.
     static let service = KeyShape(kinds: ["apps": .list])
 
-    /// The findings about the keys and types of one object.
+    /// Returns the findings about the keys and types of one object.
     func findings(in object: JSONObject, at place: String) -> [AssociationFinding] {
         object.members.compactMap { key, value in
             let here = place.isEmpty ? key : "\(place).\(key)"
             if let kind = kinds[key] {
                 if kind.takes(value) { return nil }
-                return .error(.wrongType, here, "The value must be \(kind.rawValue); as it is the system overlooks it.")
+                return .error(.wrongType, here, "The value must be \(kind.rawValue); any other value is ignored.")
             }
             if let meant = kinds.keys.first(where: { $0.lowercased() == key.lowercased() }) {
-                return .error(.unknownKey, here, "The system overlooks this key; write \(meant), case counts.")
+                return .error(.unknownKey, here, "The system ignores this key; write \(meant), case matters.")
             }
-            return .warning(.unknownKey, here, "The system overlooks this key; remove it.")
+            return .warning(.unknownKey, here, "The system ignores this key; remove it.")
         }
     }
 }

@@ -1,14 +1,14 @@
 import ErrorContract
 import StrictJSON
 
-/// The `applinks` service of a file, ready to match links.
+/// The `applinks` service of a file, prepared for matching links.
 struct AssociationDocument: Sendable {
-    /// The largest file that Apple takes, uncompressed (App Search Programming Guide, 2016-04-01).
+    /// The largest file that Apple accepts, uncompressed (App Search Programming Guide, 2016-04-01).
     static let largest = 128 * 1024
 
     let entries: [AssociationEntry]
 
-    /// Reads a parsed file, leniently.
+    /// Reads a parsed file leniently.
     init(_ file: JSONValue) {
         let applinks = file.objectValue?["applinks"]?.objectValue
         var reader = RuleReader(variables: applinks?["substitutionVariables"]?.objectValue)
@@ -30,14 +30,14 @@ struct AssociationDocument: Sendable {
         self.entries = entries
     }
 
-    /// Apple, "applinks.Details": `appID` or `appIDs`; with both, both.
+    /// Apple, "applinks.Details": `appID` or `appIDs`. If both are present, both are used.
     private static func apps(_ details: JSONObject) -> [String] {
         let one = details["appID"]?.stringValue.map { [$0] } ?? []
         let many = details["appIDs"]?.arrayValue?.compactMap(\.stringValue) ?? []
         return one + many.filter { !one.contains($0) }
     }
 
-    /// Apple (WWDC 2019, session 717): since iOS 13 `paths` are overlooked where there are `components`.
+    /// Apple (WWDC 2019, session 717): since iOS 13, `paths` are ignored if there are `components`.
     private static func entry(
         _ details: JSONObject,
         at index: Int,
@@ -64,7 +64,7 @@ struct AssociationDocument: Sendable {
 
 /// One element of `applinks.details`.
 struct AssociationEntry: Hashable, Sendable {
-    /// Which format the entry is written in.
+    /// The format of the entry.
     enum Format: Hashable, Sendable {
         /// `components`, since iOS 13.
         case components
@@ -72,18 +72,18 @@ struct AssociationEntry: Hashable, Sendable {
         case paths
     }
 
-    /// Where the entry stands in `details`, from 0.
+    /// The index of the entry in `details`, from 0.
     let index: Int
     let apps: [String]
     let format: Format
     let rules: [LinkRule]
 }
 
-/// The bytes of a file, and what they begin with.
+/// The bytes of a file, with its signature and byte order mark detected.
 struct AssociationText {
     let byteCount: Int
     let hasByteOrderMark: Bool
-    /// Whether this is a signed file of iOS 8 and earlier (CMS), which is no JSON.
+    /// Whether this is a signed file of iOS 8 and earlier (CMS), which is not JSON.
     let isSigned: Bool
     /// The bytes without a byte order mark.
     let json: ArraySlice<UInt8>

@@ -1,55 +1,55 @@
 import ErrorContract
 import StrictJSON
 
-/// Says which app opens a link, by Apple's rules for `apple-app-site-association`.
+/// Finds the app that opens a link, by Apple's rules for `apple-app-site-association`.
 ///
-/// Apple, "applinks.Details.Components": entries and components are tried in their order, the first match decides, all keys of
-/// a component must match, `exclude` ends the search. Where Apple's pages are silent, what `swcutil` does on macOS 27 counts.
-/// A link costs O(file · link / 64) at most.
+/// See Apple, "applinks.Details.Components": entries and components are tried in order, the first match decides, all keys of a component
+/// must match, and `exclude` ends the search. Where Apple's documentation is incomplete, the matcher behaves like `swcutil` on macOS 27. A
+/// link takes at most O(file · link / 64).
 public struct AssociationMatcher: Sendable {
-    /// The longest link that is looked at, in bytes.
+    /// The longest supported link, in bytes.
     public static let longestLink = 8 * 1024
 
-    /// The file is no JSON, or larger than Apple takes.
+    /// The file is not JSON, or larger than Apple accepts.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong.
+        /// The problem.
         public let description: String
     }
 
-    /// The domain that serves the file; `nil` if links of any host are answered.
+    /// The domain that serves the file; `nil` if links of any host are matched.
     public let domain: String?
     private let document: AssociationDocument
 
     /// Reads a file of the new or the old format.
     ///
-    /// Reading is lenient: of equal keys the last counts, values of the wrong type are overlooked. ``AssociationLint`` is
+    /// Reading is lenient: of duplicate keys, the last one is used, and values of the wrong type are ignored. ``AssociationLint`` is
     /// strict.
     /// - Throws: ``Unreadable``.
     public init(_ bytes: some Collection<UInt8>, domain: String? = nil) throws(Unreadable) {
         let text = AssociationText(bytes)
         guard text.byteCount <= AssociationDocument.largest else {
             throw Unreadable(
-                description: "The file has \(text.byteCount) bytes; Apple takes up to \(AssociationDocument.largest)."
+                description: "The file has \(text.byteCount) bytes; Apple accepts up to \(AssociationDocument.largest)."
             )
         }
         do {
             document = AssociationDocument(try JSONParser(duplicates: .lastWins).parse(text.json))
         } catch {
-            throw Unreadable(description: "The file is no JSON: \(error).")
+            throw Unreadable(description: "The file is not JSON: \(error).")
         }
         self.domain = domain?.lowercased()
     }
 
-    /// Answers for one link.
+    /// Matches one link.
     /// - Parameters:
-    ///   - link: The link as it stands in a mail or on a page.
-    ///   - installed: The apps on the phone; entries of others are passed over. `nil` means all.
+    ///   - link: The link as it is written in an email or on a page.
+    ///   - installed: The apps on the phone; entries of other apps are skipped. `nil` means all.
     public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
         }
         guard let parts = SplitLink(link) else {
-            return refusal(of: link, .notALink, "This is no absolute link; write it out, beginning with https://.")
+            return refusal(of: link, .notALink, "This is not an absolute link; begin it with https://.")
         }
         if let refused = refusal(of: link, parts) { return refused }
         return LinkMatch(link: link, outcome: outcome(parts, installed: installed))
@@ -83,16 +83,16 @@ public struct AssociationMatcher: Sendable {
         if parts.scheme != "https" {
             return refusal(of: link, .notHTTPS, "The link is \(parts.scheme); make it https.")
         }
-        if parts.host.isEmpty { return refusal(of: link, .noHost, "The link has no host; name the domain of the file.") }
+        if parts.host.isEmpty { return refusal(of: link, .noHost, "The link has no host; add the domain of the file.") }
         if let domain, parts.host != domain {
             return refusal(
                 of: link,
                 .otherHost,
-                "The host is \(parts.host), the file is that of \(domain); every host needs a file of its own."
+                "The host is \(parts.host), the file is that of \(domain); every host needs its own file."
             )
         }
         if let port = parts.port, port != "443" {
-            return refusal(of: link, .port, "The link names port \(port); associated domains have no port, leave it out.")
+            return refusal(of: link, .port, "The link has port \(port); associated domains have no port, remove it.")
         }
         return nil
     }

@@ -1,8 +1,8 @@
-/// What a component's patterns are held against, under one setting of `caseSensitive` and `percentEncoded`.
+/// The parts of a link that a component's patterns are matched against, for one setting of `caseSensitive` and `percentEncoded`.
 struct LinkFacets {
     /// The path without its first slash and without slashes at the end.
     let path: MatchText
-    /// The same with its first slash, for patterns that are written without one.
+    /// The path with its first slash, for patterns that are written without one.
     let rootedPath: MatchText
     let query: MatchText
     let fragment: MatchText
@@ -23,7 +23,7 @@ struct LinkFacets {
         items = Self.items(of: link.query, decodes: decodes, folds: folds)
     }
 
-    /// The values of a query item. Apple (WWDC 2019, session 717): an item that is absent or has no value is empty.
+    /// Returns the values of a query item. Apple (WWDC 2019, session 717): an item that is absent or has no value is empty.
     func values(of name: String) -> [MatchText] {
         items[folds ? Self.folded(name) : name] ?? [Self.empty]
     }
@@ -51,7 +51,7 @@ struct LinkFacets {
     }
 }
 
-/// The facets of one link, made when first asked for.
+/// The facets of one link, created on demand.
 struct LinkFacetCache {
     private struct Setting: Hashable {
         let decodes: Bool

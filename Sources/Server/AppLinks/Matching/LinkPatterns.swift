@@ -1,10 +1,10 @@
-/// The pattern of a path, with Apple's latitude about slashes at its ends.
+/// The pattern of a path, with Apple's special rules for slashes at its ends.
 ///
-/// Apple's pages don't say it, `swcutil` does (macOS 27): `/buy/` and `/buy` are the same for link and pattern; `/buy/*` takes
-/// `/buy` too, but `/buy/?*` does not; a pattern may lack the first slash (`abc` takes `/abc`, as an example in
-/// "applinks.Details.Components" has it) or have several.
+/// These rules are undocumented and follow `swcutil` (macOS 27): `/buy/` and `/buy` are equal in links and patterns; `/buy/*` also matches
+/// `/buy`, but `/buy/?*` does not; a pattern may omit the first slash (`abc` matches `/abc`, as in an example of
+/// "applinks.Details.Components") or have several.
 struct PathPattern: Hashable, Sendable {
-    /// Every path.
+    /// Matches every path.
     static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
 
     private let isRooted: Bool
@@ -28,10 +28,10 @@ struct PathPattern: Hashable, Sendable {
         parent = hasParent ? compile(Self.text(Self.trimmed(head))) : nil
     }
 
-    /// Whether the pattern takes every path.
+    /// Whether the pattern matches every path.
     var takesEverything: Bool { pattern == .everything }
 
-    /// Why the pattern matches nothing.
+    /// The error in the pattern, if it has one.
     var flaw: WildcardPattern.Flaw? { pattern.flaw }
 
     func matches(_ facets: LinkFacets) -> Bool {
@@ -39,7 +39,7 @@ struct PathPattern: Hashable, Sendable {
         return !isRooted && pattern.matches(facets.rootedPath)
     }
 
-    /// Whether this pattern surely matches whatever `other` matches.
+    /// Whether this pattern certainly matches everything that `other` matches.
     func covers(_ other: PathPattern) -> Bool {
         if self == other || takesEverything { return true }
         guard isRooted, other.isRooted else { return false }
@@ -58,7 +58,7 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The pattern of a query: one for the whole text, or one for each of some items.
+/// The pattern of a query: one for the whole text, or one each for some items.
 enum QueryPattern: Hashable, Sendable {
     struct Item: Hashable, Sendable {
         let name: String
@@ -68,7 +68,7 @@ enum QueryPattern: Hashable, Sendable {
     case whole(WildcardPattern)
     case items([Item])
 
-    /// Every query.
+    /// Matches every query.
     static let everything = QueryPattern.whole(.everything)
 
     /// All patterns.
@@ -79,17 +79,17 @@ enum QueryPattern: Hashable, Sendable {
         }
     }
 
-    /// Why the pattern matches nothing.
+    /// The error in a pattern, if there is one.
     var flaw: WildcardPattern.Flaw? {
         patterns.lazy.compactMap(\.flaw).first
     }
 
-    /// Whether the query fulfils the pattern. Apple (WWDC 2019, session 717): all instances of a repeated item must match.
+    /// Whether the query matches the pattern. Apple (WWDC 2019, session 717): all instances of a repeated item must match.
     func matches(_ facets: LinkFacets) -> Bool {
         firstMiss(in: facets) == nil
     }
 
-    /// The part that fails: `?`, or `?name` for an item.
+    /// The part that doesn't match: `?`, or `?name` for an item.
     func firstMiss(in facets: LinkFacets) -> String? {
         switch self {
         case .whole(let pattern): pattern.matches(facets.query) ? nil : "?"
@@ -98,10 +98,10 @@ enum QueryPattern: Hashable, Sendable {
         }
     }
 
-    /// Whether the pattern takes every query.
+    /// Whether the pattern matches every query.
     var takesEverything: Bool { patterns.allSatisfy { $0 == .everything } }
 
-    /// Whether this pattern surely matches whatever `other` matches.
+    /// Whether this pattern certainly matches everything that `other` matches.
     func covers(_ other: QueryPattern) -> Bool {
         switch (self, other) {
         case (.whole(let pattern), .whole(let others)): pattern.covers(others)

@@ -1,14 +1,14 @@
 import ErrorContract
 import StrictJSON
 
-/// One component of the new format or one path of the old: what a link must look like, and what then happens.
+/// One component of the new format or one path of the old format: the patterns of a link, and their effect.
 struct LinkRule: Hashable, Sendable {
-    /// Where the rule stands in its array, from 0.
+    /// The index of the rule in its array, from 0.
     let index: Int
     let path: PathPattern
     let query: QueryPattern
     let fragment: WildcardPattern
-    /// Whether a link that matches stays in the browser.
+    /// Whether matching links stay in the browser.
     let excludes: Bool
     let comment: String?
     /// `percentEncoded: false`.
@@ -16,27 +16,27 @@ struct LinkRule: Hashable, Sendable {
     /// `caseSensitive: false`.
     let folds: Bool
 
-    /// The part of a link that does not fit: `/`, `?`, `?name` or `#`; `nil` if all parts fit.
+    /// The first part of a link that does not match: `/`, `?`, `?name` or `#`; `nil` if all parts match.
     func firstMiss(in facets: LinkFacets) -> String? {
         if !path.matches(facets) { return "/" }
         if let miss = query.firstMiss(in: facets) { return miss }
         return fragment.matches(facets.fragment) ? nil : "#"
     }
 
-    /// Whether this rule surely matches whatever `other` matches, so that behind it `other` is never reached.
+    /// Whether this rule certainly matches everything that `other` matches, so that a later `other` is never reached.
     func covers(_ other: LinkRule) -> Bool {
         if path.takesEverything, query.takesEverything, fragment == .everything { return true }
         guard decodes == other.decodes, folds == other.folds else { return false }
         return path.covers(other.path) && query.covers(other.query) && fragment.covers(other.fragment)
     }
 
-    /// The patterns that match nothing because they are written wrongly, with the key of each.
+    /// The patterns with errors, which match nothing, with the key of each.
     var flaws: [(key: String, flaw: WildcardPattern.Flaw)] {
         [("/", path.flaw), ("?", query.flaw), ("#", fragment.flaw)].compactMap { key, flaw in flaw.map { (key, $0) } }
     }
 }
 
-/// Reads the rules of one file, leniently: what has the wrong type is as if it were not there.
+/// Reads the rules of one file leniently: values of the wrong type are ignored.
 struct RuleReader {
     private var compiler: PatternCompiler
 
@@ -48,9 +48,9 @@ struct RuleReader {
         compiler = PatternCompiler(variables: values)
     }
 
-    /// Reads one of `components`.
-    /// - Parameter defaults: The `defaults` of the domain and of the app. Apple, "applinks.Defaults": they can hold whatever a
-    ///   component can, and the more specific value counts.
+    /// Reads an element of `components`.
+    /// - Parameter defaults: The `defaults` of the domain and of the app. Apple, "applinks.Defaults": they accept all keys of a component,
+    ///   and the most specific value is used.
     mutating func component(_ object: JSONObject, at index: Int, defaults: [JSONObject?]) -> LinkRule {
         let levels = [object] + defaults.reversed().compactMap { $0 }
         let flag = { (key: String) in levels.lazy.compactMap { $0[key]?.boolValue }.first }
@@ -71,7 +71,7 @@ struct RuleReader {
         )
     }
 
-    /// Reads one of `paths`: the query and the fragment don't count, `NOT ` before the pattern excludes.
+    /// Reads an element of `paths`: the query and the fragment are ignored, and `NOT ` before the pattern excludes.
     func path(_ text: String, at index: Int) -> LinkRule {
         let isExclusion = text.hasPrefix("NOT ")
         return LinkRule(
@@ -86,7 +86,7 @@ struct RuleReader {
         )
     }
 
-    /// `swcutil` (macOS 27): one value that is no string makes the system overlook the whole dictionary.
+    /// `swcutil` (macOS 27) ignores the whole dictionary if one value is not a string.
     private mutating func query(_ value: JSONValue, folds: Bool) -> QueryPattern {
         if let text = value.stringValue { return .whole(compiler.compile(text, folds: folds)) }
         guard let members = value.objectValue?.members, members.allSatisfy({ $0.value.stringValue != nil }) else {

@@ -1,7 +1,7 @@
 /// The parts of a link as it is written (RFC 3986), without decoding.
 ///
-/// What a URL can't hold (spaces, letters beyond ASCII) is percent-encoded first, as `URL(string:)` does; everything else
-/// stays, since patterns see the link as it is written.
+/// Characters that are invalid in a URL (spaces, letters beyond ASCII) are percent-encoded first, as by `URL(string:)`. The rest is
+/// unchanged, because patterns match the written form.
 struct SplitLink {
     let scheme: String
     let host: String
@@ -10,7 +10,7 @@ struct SplitLink {
     let query: String
     let fragment: String
 
-    /// Splits a text; `nil` if it has no scheme with `//` behind it.
+    /// Splits a text; `nil` if it has no scheme followed by `//`.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         let name = bytes.prefix { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
@@ -55,7 +55,7 @@ struct SplitLink {
 
 /// Percent-decoding for `percentEncoded: false`.
 enum PercentDecoding {
-    /// The text decoded; as it is written where an escape is no escape, and altogether where the bytes are no UTF-8.
+    /// Decodes a text. Invalid escapes stay unchanged; if the bytes are not UTF-8, the whole text does.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Compiles the patterns of one file, whose variables it knows.
+/// Compiles the patterns of one file with its variables.
 ///
-/// A variable costs as much as all its values, and a file can name one many thousand times; past ``budget`` steps a pattern
-/// is flawed instead of slow.
+/// A variable costs as much as all its values, and a file can use one many thousand times. Above ``budget`` steps, a pattern is rejected as
+/// too costly.
 struct PatternCompiler {
-    /// The steps of all patterns of a file.
+    /// The largest number of steps for all patterns of a file.
     static let budget = 1_000_000
 
     private let values: [String: [String]]
@@ -17,14 +17,14 @@ struct PatternCompiler {
         let folds: Bool
     }
 
-    /// - Parameter variables: The custom variables; one that is named like a predefined one does not replace it.
+    /// - Parameter variables: The custom variables. A custom variable does not replace a predefined one of the same name.
     init(variables: [String: [String]]) {
         values = variables
     }
 
-    /// The languages that `$(lang)` stands for: `Locale.isoLanguageCodes`.
+    /// The values of `$(lang)`: `Locale.isoLanguageCodes`.
     private static let languages = Locale.LanguageCode.isoLanguageCodes.map(\.identifier)
-    /// The regions that `$(region)` stands for: `Locale.isoRegionCodes`, which has no groups of regions such as 419.
+    /// The values of `$(region)`: `Locale.isoRegionCodes`, without groups of regions such as 419.
     private static let regions = Locale.Region.isoRegions.map(\.identifier).filter { $0.utf8.count == 2 }
 
     /// The names of the predefined variables.
@@ -53,14 +53,14 @@ struct PatternCompiler {
         return left < 0 ? WildcardPattern(tokens: [], flaw: .tooComplex) : WildcardPattern(tokens: tokens)
     }
 
-    /// Compiles a pattern in which `$(` has no meaning, as in the old `paths`.
+    /// Compiles a pattern in which `$(` has no special meaning, as in the old `paths`.
     static func compileWithoutVariables(_ text: some StringProtocol) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []
         for scalar in text.unicodeScalars { append(plain(scalar, folds: false), to: &tokens) }
         return WildcardPattern(tokens: tokens)
     }
 
-    /// Several `*` in a row are one.
+    /// Merges several `*` in a row.
     private static func append(_ token: WildcardPattern.Token, to tokens: inout [WildcardPattern.Token]) {
         if token == .anyRun, tokens.last == .anyRun { return }
         tokens.append(token)
@@ -95,15 +95,15 @@ struct PatternCompiler {
     }
 }
 
-/// A set of places between the characters of a text, where a pattern can have got to.
+/// A set of positions between the characters of a text that a pattern may have reached.
 ///
-/// One step of a pattern moves all places at once, 64 to a machine word; so a match takes O(pattern · text / 64) whatever the
-/// pattern is, and nothing is ever tried twice.
+/// A step of a pattern moves all positions at once, 64 per machine word. So a match takes O(pattern · text / 64) for any pattern, without
+/// backtracking.
 struct PositionSet {
     private var words: [UInt64]
     private let length: Int
 
-    /// The place before the first of `length` characters.
+    /// Creates a set with the position before the first of `length` characters.
     init(startOf length: Int) {
         self.length = length
         words = [UInt64](repeating: 0, count: length / 64 + 1)
@@ -115,15 +115,15 @@ struct PositionSet {
         words = [UInt64](repeating: 0, count: count)
     }
 
-    /// The same places, none of them taken.
+    /// An empty set of the same size.
     var emptied: PositionSet { PositionSet(emptyOf: length, words: words.count) }
 
     var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
-    /// Whether the place behind the last character is taken.
+    /// Whether the set contains the position after the last character.
     var reachesEnd: Bool { words[length / 64] >> UInt64(length % 64) & 1 == 1 }
 
-    /// Moves every place over the next character if `mask` has it; the others are given up.
+    /// Moves every position over the next character if `mask` has it, and removes the others.
     mutating func advance(over mask: [UInt64]) {
         var carry: UInt64 = 0
         for index in words.indices {
@@ -133,7 +133,7 @@ struct PositionSet {
         }
     }
 
-    /// Adds every place behind the first one.
+    /// Adds all positions after the first one in the set.
     mutating func spread() {
         guard let first = words.firstIndex(where: { $0 != 0 }) else { return }
         words[first] = UInt64.max << UInt64(words[first].trailingZeroBitCount)
@@ -146,13 +146,13 @@ struct PositionSet {
     }
 }
 
-/// The predefined variables that stand for one ASCII character (Apple, "applinks.SubstitutionVariables").
+/// The predefined variables for one ASCII character (Apple, "applinks.SubstitutionVariables").
 enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     case alpha, upper, lower, alnum, digit, xdigit
-    /// ``upper`` and ``lower`` where case does not count.
+    /// ``upper`` and ``lower`` if case is ignored.
     case folded
 
-    /// The class under `caseSensitive: false`, whose texts are in lower case.
+    /// The class under `caseSensitive: false`, where texts are in lowercase.
     var foldingCase: CharacterClass { self == .upper || self == .lower ? .folded : self }
 
     func contains(_ scalar: UInt32) -> Bool {
@@ -167,7 +167,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The class that a variable's name stands for.
+    /// Creates the class of a variable's name.
     init?(variable name: String) {
         guard let found = Self(rawValue: name), found != .folded else { return nil }
         self = found

@@ -1,7 +1,8 @@
-/// A compiled pattern of Apple's: `*` is any number of characters, `?` exactly one, `?*` at least one, `$(name)` a variable.
+/// A compiled pattern in Apple's syntax: `*` matches any number of characters, `?` exactly one, `?*` at least one, and `$(name)` a
+/// variable.
 ///
-/// Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape; a pattern covers the whole
-/// text.
+/// See Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape character. A pattern must match the
+/// whole text.
 struct WildcardPattern: Hashable, Sendable {
     enum Token: Hashable, Sendable {
         case literal(UInt32)
@@ -11,14 +12,14 @@ struct WildcardPattern: Hashable, Sendable {
         case variable([[Token]])
     }
 
-    /// Why a pattern matches nothing.
+    /// The error in a pattern that matches nothing.
     enum Flaw: Hashable, Sendable {
         case unknownVariable(String)
         case openVariable
         case tooComplex
     }
 
-    /// Everything.
+    /// Matches every text.
     static let everything = WildcardPattern(tokens: [.anyRun])
 
     let tokens: [Token]
@@ -29,7 +30,7 @@ struct WildcardPattern: Hashable, Sendable {
         self.flaw = flaw
     }
 
-    /// Whether the pattern covers the text. O(pattern · text / 64), variables counted with all their values.
+    /// Whether the pattern matches the text. O(pattern · text / 64), where variables count with all their values.
     func matches(_ text: MatchText) -> Bool {
         guard flaw == nil else { return false }
         var places = PositionSet(startOf: text.count)
@@ -61,14 +62,14 @@ struct WildcardPattern: Hashable, Sendable {
 }
 
 extension WildcardPattern {
-    /// Whether one of the characters that a link must have fulfils a condition.
+    /// Whether a literal character of the pattern satisfies a condition.
     func hasLiteral(where condition: (UInt32) -> Bool) -> Bool {
         tokens.contains { token in
             if case .literal(let scalar) = token { condition(scalar) } else { false }
         }
     }
 
-    /// Whether this pattern surely matches whatever `other` matches; `false` if it can't be told from the form.
+    /// Whether this pattern certainly matches everything that `other` matches; `false` if this can't be derived from their form.
     func covers(_ other: WildcardPattern) -> Bool {
         if other.flaw != nil { return true }
         if flaw != nil { return false }
@@ -79,15 +80,15 @@ extension WildcardPattern {
     }
 }
 
-/// A part of a link made ready for patterns: for every character that occurs, where it occurs.
+/// A part of a link, prepared for matching: the positions of each character.
 struct MatchText {
     let count: Int
-    /// The places of all characters.
+    /// The positions of all characters.
     let everywhere: [UInt64]
     private let occurrences: [UInt32: [UInt64]]
     private let words: Int
 
-    /// Prepares a text; a character is a Unicode scalar. O(n) for texts of few different characters.
+    /// Prepares a text; characters are Unicode scalars. O(n) for texts with few different characters.
     init(_ scalars: some Collection<UInt32>) {
         count = scalars.count
         words = count / 64 + 1
@@ -101,10 +102,10 @@ struct MatchText {
         self.everywhere = everywhere
     }
 
-    /// The places of one character.
+    /// Returns the positions of one character.
     func places(of scalar: UInt32) -> [UInt64]? { occurrences[scalar] }
 
-    /// The places of all characters that fulfil a condition.
+    /// Returns the positions of all characters that satisfy a condition.
     func places(where condition: (UInt32) -> Bool) -> [UInt64] {
         var mask = [UInt64](repeating: 0, count: words)
         for (scalar, places) in occurrences where condition(scalar) {
@@ -114,9 +115,10 @@ struct MatchText {
     }
 }
 
-/// Letter case for `caseSensitive: false`.
+/// Case conversion for `caseSensitive: false`.
 enum Folding {
-    /// The scalars of a text, in lower case if `folds`. A letter stays one character: full case folding would let `?` match two.
+    /// Returns the scalars of a text, in lowercase if `folds`. Each letter stays one character: with full case folding, `?` could match
+    /// two.
     static func scalars(_ text: some StringProtocol, folds: Bool) -> [UInt32] {
         text.unicodeScalars.map { folds ? folded($0) : $0.value }
     }

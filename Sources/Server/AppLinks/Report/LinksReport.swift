@@ -1,16 +1,16 @@
 import ErrorContract
 public import StrictJSON
 
-/// What `holdfast links verify` says: the findings about a file and the answers for links.
+/// The result of `holdfast links verify`: the findings about a file, and the matches of links.
 public struct LinksReport: Hashable, Sendable {
     /// The file's name or address.
     public let source: String
-    /// What the lint found, errors first.
+    /// The findings, errors first.
     public let findings: [AssociationFinding]
-    /// One answer for each link, in their order.
+    /// The result for each link, in their order.
     public let answers: [LinkMatch]
 
-    /// Verifies a file that was fetched; links must be of its domain.
+    /// Verifies a fetched file. Links must belong to its domain.
     public init(_ retrieval: Retrieval, links: [String] = []) {
         let isFile = (200..<300).contains(retrieval.status)
         self.init(
@@ -26,7 +26,7 @@ public struct LinksReport: Hashable, Sendable {
     /// - Parameters:
     ///   - file: The path, for the report.
     ///   - bytes: The content of the file.
-    ///   - domain: The domain that will serve the file; `nil` takes links of any host.
+    ///   - domain: The domain that will serve the file; `nil` accepts links of any host.
     ///   - links: The links that are matched against the file.
     public init(file: String, bytes: [UInt8], domain: String? = nil, links: [String] = []) {
         self.init(source: file, findings: AssociationLint.findings(in: bytes), bytes: bytes, domain: domain, links: links)
@@ -39,19 +39,19 @@ public struct LinksReport: Hashable, Sendable {
             let matcher = try AssociationMatcher(bytes, domain: domain)
             answers = links.map { matcher.answer($0) }
         } catch {
-            let refusal = LinkMismatch(code: .unreadableFile, message: "The file can't be read; correct it first.")
+            let refusal = LinkMismatch(code: .unreadableFile, message: "The file can't be read; fix it first.")
             answers = links.map { LinkMatch(link: $0, outcome: .refused(refusal)) }
         }
     }
 
-    /// Whether there is no error and every link opens an app.
+    /// Whether there are no errors and every link opens an app.
     public var isGood: Bool {
         !findings.contains { $0.severity == .error } && answers.allSatisfy { !$0.apps.isEmpty }
     }
 }
 
 extension LinksReport {
-    /// The report for programs: `source`, `ok`, `findings` and `links`.
+    /// The report as JSON: `source`, `ok`, `findings` and `links`.
     public var json: JSONValue {
         [
             "source": .string(source),
@@ -103,10 +103,10 @@ extension LinkMatch.Miss {
 }
 
 extension LinksReport {
-    /// How many findings and misses the text lists; ``json`` has them all.
+    /// The number of findings and misses that the text lists; ``json`` has all of them.
     private static var listed: Int { 50 }
 
-    /// The report for a terminal, without control characters, whatever the file and the links hold.
+    /// The report as text for a terminal, without control characters of the file and the links.
     public var text: String {
         var lines = [source, "  " + summary]
         for finding in findings.prefix(Self.listed) {
@@ -125,7 +125,7 @@ extension LinksReport {
         return parts.isEmpty ? "no findings" : parts.joined(separator: ", ")
     }
 
-    /// Escape sequences and characters that turn the direction of writing would let a file fake a report.
+    /// Escape sequences and characters that change the direction of writing could fake a report.
     private static func printable(_ line: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {

@@ -1,15 +1,15 @@
 public import AccountCore
 public import Foundation
 
-/// A folder in which each mail is an `.eml` file: the local mailbox of development, demo and tests.
+/// A folder in which each email is an `.eml` file: the local mailbox of development, demo and tests.
 ///
-/// Files appear whole or not at all, readable by the owner alone; their names sort by time.
+/// Files are written atomically and are only readable by their owner. Their names sort by time.
 public struct MailboxFolder: MailDelivery {
     /// The folder.
     public let directory: URL
     private let now: @Sendable () -> Date
 
-    /// Creates the folder if need be.
+    /// Creates the folder if it is missing.
     /// - Parameters:
     ///   - directory: The folder.
     ///   - now: The wall clock.
@@ -39,8 +39,8 @@ public struct MailboxFolder: MailDelivery {
         try FileManager.default.moveItem(at: hidden, to: directory.appending(path: "\(name).eml"))
     }
 
-    /// The mails, newest first.
-    /// - Parameter limit: The largest number of them.
+    /// Returns the emails, newest first.
+    /// - Parameter limit: The largest number of emails.
     public func mails(limit: Int = 100) throws -> [StoredMail] {
         try FileManager.default.contentsOfDirectory(atPath: directory.path)
             .filter { $0.hasSuffix(".eml") }
@@ -49,9 +49,9 @@ public struct MailboxFolder: MailDelivery {
             .compactMap { try? mail(id: String($0.dropLast(4))) }
     }
 
-    /// One mail.
+    /// Returns one email.
     /// - Parameter id: The file's name without `.eml`.
-    /// - Returns: The mail, or `nil` if there is none of that id.
+    /// - Returns: The email; `nil` if there is none with that id.
     public func mail(id: String) throws -> StoredMail? {
         guard id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
         let file = directory.appending(path: "\(id).eml")

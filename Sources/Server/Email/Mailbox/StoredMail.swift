@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A mail of the local mailbox, read back from its file.
+/// An email of the local mailbox, read from its file.
 public struct StoredMail: Hashable, Sendable, Identifiable {
-    /// The name of its file, without the ending.
+    /// The name of its file, without the extension.
     public let id: String
     /// The header `Date`.
     public let date: String
@@ -12,12 +12,12 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
     public let recipient: String
     /// The header `Subject`, decoded.
     public let subject: String
-    /// The part without markup, decoded.
+    /// The plain text, decoded.
     public let text: String
-    /// The page, decoded.
+    /// The HTML, decoded.
     public let html: String
 
-    /// Reads a message as ``MIMEMessage`` writes it; `nil` if it is anything else.
+    /// Parses a message in the format of ``MIMEMessage``; `nil` for any other text.
     init?(id: String, message: String) {
         guard let end = message.firstRange(of: "\r\n\r\n") else { return nil }
         var fields: [String: String] = [:]
@@ -39,14 +39,14 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         self.html = Self.body(of: "text/html", in: parts)
     }
 
-    /// The first web link that stands on a line of its own, which in our mails is the link that they are about.
+    /// The first web link that is alone on its line, which is the main link of the server's emails.
     public var link: URL? {
         text.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
             .flatMap { URL(string: String($0)) }
     }
 
-    /// The body of the part of a type; a part ends with the line end before its boundary.
+    /// Returns the body of the part with a content type. A part ends with the line end before its boundary.
     private static func body(of type: String, in parts: [Substring]) -> String {
         guard var part = parts.first(where: { $0.contains("Content-Type: \(type);") }).map(String.init) else { return "" }
         if part.hasSuffix("\r\n") { part.removeLast() }

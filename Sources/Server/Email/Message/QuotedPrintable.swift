@@ -1,13 +1,13 @@
 /// Text in the quoted-printable encoding (RFC 2045 §6.7): legible in the raw message, no line longer than 76 characters.
 enum QuotedPrintable {
     private static let digits = Array("0123456789ABCDEF".utf8)
-    /// A line's longest content; one more place is for the `=` of a soft break.
+    /// The longest content of a line. One more character is for the `=` of a soft break.
     private static let width = 75
 
     /// Encodes text whose lines end in CRLF.
     ///
-    /// `=_` does not occur in the result, so that a boundary with it can't either. A dot or a `From ` that begins a line is encoded
-    /// too: some relays stumble over them.
+    /// The result never contains `=_`, so a boundary with it can't occur in the text. A dot or `From ` at the beginning of a line is
+    /// encoded, because some relays mishandle them.
     /// - Complexity: O(length).
     static func encoded(_ text: String) -> String {
         var output: [UInt8] = []
@@ -18,7 +18,7 @@ enum QuotedPrintable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The text of an encoding; `=` that encodes nothing stays as it is.
+    /// Decodes a text. An invalid `=` stays as it is.
     static func decoded(_ text: String) -> String {
         var output: [UInt8] = []
         var bytes = Array(text.utf8)[...]

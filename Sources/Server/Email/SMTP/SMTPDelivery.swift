@@ -3,17 +3,17 @@ public import AccountCore
 import CLibCurl
 public import Foundation
 
-/// Hands mails to a mail server by SMTP (RFC 5321).
+/// Delivers emails to an SMTP server (RFC 5321).
 ///
-/// Connections are used again, at most ``SMTPSettings/connectionLimit`` at once, each on a thread of its own. A mail is handed over when
-/// the server has taken it with 250. What the server says is judged by the command that it answers: a recipient or a mail that is
-/// refused for good (5xx) is not worth another try; a login, a sender or a certificate that is refused is the configuration's fault,
-/// and everything else passes.
+/// Connections are reused, at most ``SMTPSettings/connectionLimit`` at once, each on its own thread. An email is delivered when the server
+/// has accepted it with 250. The kind of a failure depends on the command: if the recipient or the message is refused permanently (5xx), a
+/// retry is pointless; if the login, the sender or the certificate is refused, the configuration is wrong; all other failures are
+/// temporary.
 public struct SMTPDelivery: MailDelivery {
     private let threads: SMTPThreads
     private let now: @Sendable () -> Date
 
-    /// Creates a delivery; nothing is connected before the first mail.
+    /// Creates a delivery. It connects when the first email is sent.
     public init(settings: SMTPSettings, now: @escaping @Sendable () -> Date) {
         threads = SMTPThreads(settings: settings)
         self.now = now
@@ -27,18 +27,19 @@ public struct SMTPDelivery: MailDelivery {
             message: Array(message.text.utf8)
         )
         guard envelope.isSafe else {
-            throw MailDeliveryError(.misconfigured, message: "EMAIL_FROM names no address that can be sent")
+            throw MailDeliveryError(.misconfigured, message: "EMAIL_FROM has no valid address")
         }
         try await threads.send(envelope)
     }
 }
 
 extension SMTPDelivery {
-    /// Connects to a mail server, agrees on TLS and signs in, as a mail would, and sends nothing.
+    /// Connects to an SMTP server, negotiates TLS and signs in, without sending an email.
     /// - Parameters:
-    ///   - settings: How it is reached; a connection takes ``SMTPSettings/connectTimeout`` at most, and all of it ``SMTPSettings/timeout``.
-    ///   - sender: Who mails are from; EHLO names its domain.
-    /// - Throws: `MailDeliveryError` with what stands in the way, and what to do about it.
+    ///   - settings: The server. The connection takes at most ``SMTPSettings/connectTimeout``, and the whole call at most
+    ///     ``SMTPSettings/timeout``.
+    ///   - sender: The sender of emails, whose domain is used in EHLO.
+    /// - Throws: `MailDeliveryError` with the problem and its fix.
     public static func probe(_ settings: SMTPSettings, sender: String) async throws {
         let envelope = SMTPEnvelope(sender: MIMEMessage.address(of: sender), recipient: "", message: [])
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -52,13 +53,13 @@ extension SMTPDelivery {
     }
 }
 
-/// What is handed to a mail server: who it is from, who it is for, and the message.
+/// The parts of an SMTP transaction: the sender, the recipient, and the message.
 struct SMTPEnvelope: Sendable {
     let sender: String
     let recipient: String
     let message: [UInt8]
 
-    /// Whether the addresses are what a command can carry: no blank, no line end, no bracket, nothing beyond ASCII.
+    /// Whether a command can contain the addresses: no space, line end or bracket, and only ASCII.
     var isSafe: Bool {
         [sender, recipient].allSatisfy { address in
             address.utf8.count { $0 == UInt8(ascii: "@") } == 1

@@ -1,16 +1,16 @@
 import AccountCore
 import CLibCurl
 
-/// What became of a mail that was not handed over: judged by the command at which it failed, as a code alone does not tell whether
-/// the mail, the server or the configuration is at fault.
+/// A failed delivery. Its kind depends on the command that failed, because a code alone doesn't show whether the email, the server or the
+/// configuration caused the failure.
 struct SMTPFailure: Error {
     let result: CURLcode
     let conversation: SMTPConversation
 
-    /// Whether whoever waited for the mail has turned away.
+    /// Whether the caller was canceled.
     var isCancellation: Bool { result == CURLE_ABORTED_BY_CALLBACK }
 
-    /// The failure as the mail worker understands it.
+    /// The error for the mail worker.
     var error: MailDeliveryError {
         MailDeliveryError(kind, message: message, mayHaveArrived: conversation.isSent && (code ?? 0) < 400)
     }
@@ -21,7 +21,7 @@ struct SMTPFailure: Error {
         switch result {
         case CURLE_LOGIN_DENIED, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM:
-            // A server that is busy refuses a login with 4xx (RFC 4954 §6).
+            // A busy server refuses a login with 4xx (RFC 4954 §6).
             return (code ?? 0) / 100 == 4 ? .unavailable : .misconfigured
         default: break
         }
@@ -30,18 +30,18 @@ struct SMTPFailure: Error {
         case (.recipient, 5), (.content, 5): return .refused
         case (.recipient, 4), (.content, 4): return code == 421 ? .unavailable : .deferred
         case (.recipient, _), (.content, _): return conversation.isSent ? .deferred : .unavailable
-        // Who may send, from which address, with what proof: that is the operator's to settle, and no fault of this mail.
+        // A refused connection, login or sender is a problem of the configuration, not of this email.
         case (.connect, 5), (.greeting, 5), (.encryption, 5), (.authentication, 5), (.sender, 5): return .misconfigured
         default: return .unavailable
         }
     }
 
-    /// Neither the server's words nor ours: both may quote addresses.
+    /// Contains neither the server's reply nor the email, because both may quote addresses.
     private var message: String {
         let advice =
             switch (kind, result, conversation.stage) {
             case (.misconfigured, CURLE_PEER_FAILED_VERIFICATION, _):
-                ": its certificate is not trusted or not for EMAIL_HOST; EMAIL_CA_FILE names other authorities"
+                ": its certificate is not trusted or not for EMAIL_HOST; set other authorities with EMAIL_CA_FILE"
             case (.misconfigured, CURLE_USE_SSL_FAILED, _): ": it offers no STARTTLS, which EMAIL_USE_TLS requires"
             case (.misconfigured, CURLE_LOGIN_DENIED, _), (.misconfigured, _, .authentication):
                 ": check EMAIL_HOST_USER and EMAIL_HOST_PASSWORD"
@@ -54,13 +54,13 @@ struct SMTPFailure: Error {
     }
 }
 
-/// What is known of one mail's way through SMTP: which command was said last, and how the server answered.
+/// The progress of one email's SMTP conversation: the last command, and the server's reply to it.
 ///
-/// Of the answers only the codes are kept: their words quote addresses.
+/// Only the codes of replies are stored, because their texts quote addresses.
 struct SMTPConversation {
-    /// The part of the conversation that the last command belongs to.
+    /// The stage of the conversation of the last command.
     enum Stage: String {
-        /// Nothing was said: name look-up, connection, TLS from the first byte.
+        /// No command yet: name lookup, connection, and TLS from the first byte.
         case connect = "connecting"
         case greeting = "EHLO"
         case encryption = "STARTTLS"
@@ -71,18 +71,18 @@ struct SMTPConversation {
     }
 
     private(set) var stage = Stage.connect
-    /// The last answer's code, such as 550.
+    /// The code of the last reply, such as 550.
     private(set) var code: Int?
-    /// The last answer's enhanced code (RFC 3463), such as 5.1.1.
+    /// The enhanced code of the last reply (RFC 3463), such as 5.1.1.
     private(set) var enhancedCode: String?
-    /// Whether QUIT was said; what is answered to it does not count.
+    /// Whether QUIT was sent; the reply to it is ignored.
     private var isOver = false
-    /// Whether the whole mail has been sent, so that the server may have it, whatever comes after.
+    /// Whether the whole email was sent, so that the server may have it even after a later failure.
     var isSent = false
 
-    /// Notes a command.
+    /// Records a command.
     mutating func said(_ line: some StringProtocol) {
-        // What answers a 334 is part of AUTH, and secret.
+        // The response to a 334 is part of AUTH, and secret.
         guard !isOver, stage != .authentication || code != 334 else { return }
         let verb = line.prefix { $0.isLetter }.uppercased()
         switch verb {
@@ -100,7 +100,7 @@ struct SMTPConversation {
         (code, enhancedCode) = (nil, nil)
     }
 
-    /// Notes a line of an answer.
+    /// Records a line of a reply.
     mutating func heard(_ line: some StringProtocol) {
         guard !isOver, let code = Int(line.prefix(3)), (200...599).contains(code) else { return }
         self.code = code

@@ -1,18 +1,18 @@
 import CLibCurl
 import Foundation
 
-/// A handle of libcurl with the connection that it keeps between mails. Whoever makes it is the only one to use it, on one thread,
-/// since every call blocks.
+/// A libcurl handle with its connection, which it keeps between emails. Only its creator may use it, on one thread, because every call
+/// blocks.
 ///
-/// libcurl's event loop (`curl_multi`) would not do: the answer to DATA is awaited blocking there too, so that one slow server
-/// holds up all mails, and a transfer that is taken out of it sends the end of the mail, however much of it is missing.
+/// libcurl's event loop (`curl_multi`) is no alternative: it also blocks for the reply to DATA, so that one slow server delays all emails.
+/// And if a transfer is removed from it, it sends the end of the message even if a part of it is missing.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var mail = InFlightMail()
 
-    /// The mail that libcurl's callbacks are about.
+    /// The email of libcurl's callbacks.
     fileprivate struct InFlightMail {
         var message: [UInt8] = []
         var offset = 0
@@ -20,7 +20,7 @@ final class SMTPSession {
         var isCancelled: () -> Bool = { false }
     }
 
-    /// Makes a session; nothing is connected yet.
+    /// Creates a session without connecting.
     /// - Returns: `nil` if libcurl has no memory.
     init?(settings: SMTPSettings) {
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init() else { return nil }
@@ -29,16 +29,17 @@ final class SMTPSession {
     }
 
     deinit {
-        // Says QUIT.
+        // Sends QUIT.
         curl_easy_cleanup(handle)
         curl_slist_free_all(recipients)
     }
 
-    /// Sends a mail, and blocks until it is sent or can't be.
-    /// - Parameter isCancelled: Asked about once a second; `true` breaks the connection, before the mail's end if it was not sent.
+    /// Sends an email, and blocks until it is sent or has failed.
+    /// - Parameter isCancelled: Called once a second. If it returns `true`, the connection is closed; an email that is not completely sent
+    ///   is not delivered.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
         mail = InFlightMail(message: envelope.message, isCancelled: isCancelled)
-        // Connections outlive this.
+        // The reset keeps connections open.
         curl_easy_reset(handle)
         curl_slist_free_all(recipients)
         recipients = curl_slist_append(nil, envelope.recipient)
@@ -47,7 +48,7 @@ final class SMTPSession {
         return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
     }
 
-    /// Connects, agrees on TLS and signs in, sends nothing, and blocks meanwhile.
+    /// Connects, negotiates TLS and signs in, without sending an email. Blocks the thread.
     func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
         mail = InFlightMail()
         curl_easy_reset(handle)
@@ -80,11 +81,11 @@ final class SMTPSession {
     private func texts(for envelope: SMTPEnvelope) -> [(CURLoption, String)] {
         let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
         let scheme = settings.security == .tls ? "smtps" : "smtp"
-        // The path is what EHLO says. The machine's own name is nobody's business.
+        // libcurl uses the path in EHLO. The name of the machine is not disclosed.
         let name = envelope.sender.split(separator: "@").last.map(String.init) ?? "localhost"
         var texts: [(CURLoption, String)] = [
             (CURLOPT_URL, "\(scheme)://\(host):\(settings.port)/\(name)"), (CURLOPT_PROTOCOLS_STR, "smtp,smtps"),
-            // Else the environment names one.
+            // Otherwise the environment could set a proxy.
             (CURLOPT_PROXY, ""), (CURLOPT_MAIL_FROM, envelope.sender),
         ]
         if let authorities = settings.authorities { texts.append((CURLOPT_CAINFO, authorities)) }
@@ -107,7 +108,7 @@ final class SMTPSession {
             curl_set_progress(handle) { context, _, _, _, _ in SMTPSession.of(context)?.mail.isCancelled() == true ? 1 : 0 },
             curl_set_debugger(handle) { _, kind, data, size, context in
                 guard let data, let session = SMTPSession.of(context) else { return 0 }
-                // Enough for a command's verb or an answer's codes; what else there is, is nobody's business here.
+                // Enough for the verb of a command or the codes of a reply. The rest may be private and is not read.
                 let line = String(decoding: UnsafeRawBufferPointer(start: data, count: min(size, 32)), as: UTF8.self)
                 if kind == CURLINFO_HEADER_OUT { session.mail.conversation.said(line) }
                 if kind == CURLINFO_HEADER_IN { session.mail.conversation.heard(line) }

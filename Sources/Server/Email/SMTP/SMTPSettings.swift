@@ -1,15 +1,17 @@
-/// How a mail server is reached.
+/// The address, encryption and login of an SMTP server.
+///
+/// With `Security.none`, emails and their links are sent unencrypted; use it only for a server on the same machine.
 public struct SMTPSettings: Hashable, Sendable {
-    /// How a connection is encrypted.
+    /// The encryption of a connection.
     public enum Security: String, Hashable, Sendable {
-        /// Not at all.
+        /// No encryption.
         case none
-        /// From STARTTLS on (RFC 3207), and no mail without it.
+        /// STARTTLS (RFC 3207). Without it, no email is sent.
         case startTLS = "STARTTLS"
-        /// From the first byte (RFC 8314).
+        /// TLS from the first byte (RFC 8314).
         case tls = "TLS"
 
-        /// The port that is usual for it.
+        /// The default port for it.
         public var usualPort: Int {
             switch self {
             case .none: 25
@@ -19,7 +21,7 @@ public struct SMTPSettings: Hashable, Sendable {
         }
     }
 
-    /// A name and a password for AUTH (RFC 4954). No description, dump or log shows the password.
+    /// A name and a password for AUTH (RFC 4954). Descriptions, dumps and logs don't contain the password.
     public struct Login: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
         /// The name of the login.
         public var user: String
@@ -36,32 +38,32 @@ public struct SMTPSettings: Hashable, Sendable {
         public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
-    /// A name or an address of the server.
+    /// The name or address of the server.
     public var host: String
-    /// Where the mail server listens.
+    /// The port of the server.
     public var port: Int
-    /// Whether and when TLS begins.
+    /// The encryption of connections.
     public var security: Security
     /// The login; `nil` for none.
     public var credentials: Login?
-    /// The time in which a connection must be made, name looked up and TLS agreed on.
+    /// The longest time for a connection, including the name lookup and TLS.
     public var connectTimeout: Duration
-    /// The time in which a mail must be handed over, all in all.
+    /// The longest time for the delivery of one email.
     public var timeout: Duration
-    /// The most connections at once.
+    /// The largest number of concurrent connections.
     public var connectionLimit = 4
-    /// A file of the certificates (PEM) that the server's must come from; the system's if `nil`.
+    /// A file of certificate authorities (PEM) for the server's certificate; the system's authorities if `nil`.
     public var authorities: String?
-    /// Time without mail after which connections are closed.
+    /// The time without emails after which connections are closed.
     public var idleTime: Duration = .seconds(15)
 
     /// Creates settings.
     /// - Parameters:
-    ///   - host: The name or the address of the mail server.
-    ///   - port: The usual one if not given: 465 for TLS, 587 for STARTTLS, 25 for neither.
-    ///   - security: How the connection is encrypted.
+    ///   - host: The name or the address of the SMTP server.
+    ///   - port: The port; by default 465 for TLS, 587 for STARTTLS, and 25 for neither.
+    ///   - security: The encryption of connections.
     ///   - credentials: The login; `nil` for a server that needs none.
-    ///   - timeout: For a mail in all; at most 10 s of it for the connection.
+    ///   - timeout: The longest time for one email; at most 10 s of it for the connection.
     public init(
         host: String,
         port: Int? = nil,

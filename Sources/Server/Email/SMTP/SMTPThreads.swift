@@ -3,13 +3,13 @@ import CLibCurl
 import Foundation
 import Synchronization
 
-/// The threads on which libcurl blocks: each with a session of its own, at most as many as there may be connections.
+/// The threads on which libcurl blocks: one per connection, each with its own session.
 ///
-/// They start when there are mails and end, closing their connections with QUIT, when there have been none for a while.
+/// They start when there are emails. After a time without emails, they close their connections with QUIT and end.
 final class SMTPThreads: Sendable {
     private let settings: SMTPSettings
     private let queue: Mutex<SMTPQueue>
-    /// Signalled for each mail that is put in line.
+    /// Signaled for each queued email.
     private let work = DispatchSemaphore(value: 0)
 
     init(settings: SMTPSettings) {
@@ -17,9 +17,9 @@ final class SMTPThreads: Sendable {
         queue = Mutex(SMTPQueue(threadLimit: settings.connectionLimit))
     }
 
-    /// Sends a mail.
-    /// - Throws: ``MailDeliveryError``, or `CancellationError` within about a second after the task is cancelled; the server may have
-    ///   the mail then.
+    /// Sends an email.
+    /// - Throws: ``MailDeliveryError``, or `CancellationError` within about a second after the task is canceled; the server may have the
+    ///   email then.
     func send(_ envelope: SMTPEnvelope) async throws {
         let id = queue.withLock { $0.open() }
         try await withTaskCancellationHandler {
@@ -60,12 +60,12 @@ final class SMTPThreads: Sendable {
     }
 }
 
-/// Who waits for a mail to be sent, who has turned away, and how many threads there are; pure, so that the threads and their callers
-/// share nothing else.
+/// The queue of emails with their callers, canceled emails, and the number of threads. A value without side effects, which is the only
+/// state that the threads and their callers share.
 struct SMTPQueue {
     typealias Waiter = CheckedContinuation<Void, any Error>
 
-    /// A mail to be sent, and who waits for it.
+    /// An email to be sent, and its caller.
     struct Job: Sendable {
         let id: UInt64
         let envelope: SMTPEnvelope
@@ -78,7 +78,7 @@ struct SMTPQueue {
     private var threads = 0
     private var idleThreads = 0
     private var lastID: UInt64 = 0
-    /// Every mail that nobody has heard the end of.
+    /// All emails whose callers have no result yet.
     private var unfinished: Set<UInt64> = []
     private var waiting: [Job] = []
     private var cancelled: Set<UInt64> = []
@@ -88,14 +88,14 @@ struct SMTPQueue {
         self.threadLimit = threadLimit
     }
 
-    /// Opens a mail, so that it can be cancelled from now on.
+    /// Registers an email, so that it can be canceled from now on.
     mutating func open() -> UInt64 {
         lastID += 1
         unfinished.insert(lastID)
         return lastID
     }
 
-    /// Puts a mail in line, unless it has been cancelled already.
+    /// Adds an email to the queue, unless it has been canceled already.
     mutating func submit(_ job: Job) -> Submission {
         guard cancelled.remove(job.id) == nil else {
             unfinished.remove(job.id)
@@ -104,13 +104,13 @@ struct SMTPQueue {
         waiting.append(job)
         guard waiting.count > idleThreads, threads < threadLimit else { return .queued(needsThread: false) }
         threads += 1
-        // It counts as idle until it takes its first mail.
+        // A new thread counts as idle until it takes its first email.
         idleThreads += 1
         return .queued(needsThread: true)
     }
 
-    /// Turns away from a mail.
-    /// - Returns: Who waited, if it was in line still; else the thread that has it in hand ends it.
+    /// Cancels an email.
+    /// - Returns: The caller, if the email was still in the queue; otherwise, the thread that sends the email ends it.
     mutating func cancel(_ id: UInt64) -> Waiter? {
         guard unfinished.contains(id) else { return nil }
         guard let index = waiting.firstIndex(where: { $0.id == id }) else {
@@ -121,25 +121,25 @@ struct SMTPQueue {
         return waiting.remove(at: index).waiter
     }
 
-    /// Whether nobody waits for a mail in hand any more.
+    /// Whether an email in flight was canceled.
     func isCancelled(_ id: UInt64) -> Bool { cancelled.contains(id) }
 
-    /// The next mail for an idle thread.
+    /// Removes the next email from the queue, for an idle thread.
     mutating func take() -> Job? {
         guard !waiting.isEmpty else { return nil }
         idleThreads -= 1
         return waiting.removeFirst()
     }
 
-    /// Closes a mail whose end is about to be told; its thread is idle again.
+    /// Removes an email whose caller is about to be resumed. Its thread is idle again.
     mutating func finish(_ id: UInt64) {
         unfinished.remove(id)
         cancelled.remove(id)
         idleThreads += 1
     }
 
-    /// Lets an idle thread go if nobody waits.
-    /// - Returns: Whether it may.
+    /// Lets an idle thread end if there are no emails.
+    /// - Returns: Whether it may end.
     mutating func retire() -> Bool {
         guard waiting.isEmpty else { return false }
         idleThreads -= 1
@@ -149,7 +149,7 @@ struct SMTPQueue {
 }
 
 extension Thread {
-    /// Starts a thread on which libcurl may block. A server that hangs up does not end the process by SIGPIPE.
+    /// Starts a thread on which libcurl may block. A server that closes its connection does not end the process by SIGPIPE.
     static func startForSMTP(_ body: @escaping @Sendable () -> Void) {
         let thread = Thread {
             var signals = sigset_t()

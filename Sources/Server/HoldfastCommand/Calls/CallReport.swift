@@ -6,14 +6,14 @@ import ResilientHTTP
 import StrictJSON
 import Timekeeping
 
-/// What came of a call, for a person and for a program.
+/// The result of a call, as text for a terminal and as JSON for a program.
 struct CallReport {
     enum End {
         case success(HTTPResponse, [UInt8])
         case failure(APIError)
     }
 
-    /// The most of a body that is shown to a person, in bytes.
+    /// The largest part of a body that is shown on a terminal, in bytes.
     static let shownBody = 16 * 1_024
     let end: End
     let events: [TimelineLine]
@@ -23,7 +23,7 @@ struct CallReport {
         self.events = events
     }
 
-    /// The exit code that `--help` tells.
+    /// The exit code, as documented in `--help`.
     var exitCode: ExitCode {
         guard case .failure(let error) = end else { return .success }
         return switch error.kind {
@@ -33,7 +33,7 @@ struct CallReport {
         }
     }
 
-    /// The report for a person.
+    /// The report as text for a terminal.
     func text(in style: TextStyle) -> String {
         switch end {
         case .success(let response, let body):
@@ -54,7 +54,7 @@ struct CallReport {
         return text
     }
 
-    /// What a terminal would obey rather than show.
+    /// Whether a terminal would interpret a character instead of showing it.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 && !["\n", "\r", "\t"].contains(scalar) || (0x7F...0x9F).contains(scalar.value)
     }
@@ -80,7 +80,7 @@ struct CallReport {
             }.joined()
     }
 
-    /// The report for a program: `events`, then `success` or `error`.
+    /// The report as JSON: `events`, then `success` or `error`.
     var json: JSONValue {
         let events = JSONValue.array(events.map(\.json))
         switch end {

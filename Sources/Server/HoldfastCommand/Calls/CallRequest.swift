@@ -5,7 +5,7 @@ import HTTPTypes
 import ResilientHTTP
 import StrictJSON
 
-/// What `holdfast call` is told to send, looked at before anything is.
+/// The request of `holdfast call`, validated before anything is sent.
 struct CallRequest {
     /// Scheme, host and port.
     let base: URL
@@ -16,7 +16,7 @@ struct CallRequest {
     let body: RequestBody?
     let token: String?
 
-    /// - Throws: `ValidationError` for whatever can't be sent, saying what would do.
+    /// - Throws: `ValidationError` for invalid input, with the valid format.
     init(method: String, url: String, headers lines: [String], data: String?, key: String?, token: String?) throws {
         let methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
         guard methods.contains(method.uppercased()), let method = HTTPRequest.Method(method.uppercased()) else {
@@ -46,7 +46,7 @@ struct CallRequest {
         self.token = token.flatMap { $0.isEmpty ? nil : $0 }
         if let token = self.token {
             guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw ValidationError("the token has characters that no token has")
+                throw ValidationError("the token contains characters that are invalid in a token")
             }
             fields[.authorization] = "Bearer \(token)"
         }

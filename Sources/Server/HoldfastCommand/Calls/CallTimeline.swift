@@ -4,7 +4,7 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// Keeps what happens in a call, and tells each line when it happens.
+/// Stores the events of a call, and reports each one when it happens.
 final class CallTimeline: CallListener {
     private let kept = Mutex<[TimelineLine]>([])
     private let report: @Sendable (TimelineLine) -> Void
@@ -13,11 +13,11 @@ final class CallTimeline: CallListener {
         self.report = report
     }
 
-    /// What happened so far, in order.
+    /// The events so far, in order.
     var lines: [TimelineLine] { kept.withLock { $0 } }
 
     func hear(_ event: CallEvent) {
-        // The report says it with more words.
+        // The report describes the end in more detail.
         if case .finished = event.kind { return }
         let line = TimelineLine(elapsed: event.elapsed, kind: event.kind)
         kept.withLock { $0.append(line) }
@@ -25,12 +25,12 @@ final class CallTimeline: CallListener {
     }
 }
 
-/// One thing that happened in a call.
+/// One event of a call.
 struct TimelineLine: Sendable {
     let elapsed: Duration
     let kind: CallEvent.Kind
 
-    /// The line for a person.
+    /// The line as text for a terminal.
     func text(in style: TextStyle) -> String {
         let time = elapsed.inSeconds
         return style.faint(String(repeating: " ", count: max(0, 9 - time.count)) + time) + "  " + words(in: style)
@@ -43,14 +43,14 @@ struct TimelineLine: Sendable {
             "attempt \(number): " + (outcome.code == nil ? style.good(outcome.words) : style.bad(outcome.words))
         case .waiting(let wait, let reason): style.waiting("waits \(wait.inSeconds): \(reason.words)")
         case .refusedLocally(let refusal, let wait):
-            style.waiting("held back by \(refusal.words)" + (wait.map { " for \($0.inSeconds)" } ?? ""))
+            style.waiting("refused by \(refusal.words)" + (wait.map { " for \($0.inSeconds)" } ?? ""))
         case .refreshed: "session renewed"
         case .gaveUp(let reason): "not repeated: \(reason.words)"
         case .finished: "finished"
         }
     }
 
-    /// The line for a program.
+    /// The line as JSON.
     var json: JSONValue {
         var members: [(String, JSONValue)] = [("elapsed_ms", .integer(elapsed.wholeMilliseconds))]
         switch kind {
@@ -91,9 +91,9 @@ extension AttemptOutcome {
 extension WaitReason {
     fileprivate var words: String {
         switch self {
-        case .retryAfter: "the server said when to come back"
-        case .backoff: "a pause before the next attempt"
-        case .gate: "the server asked to be left alone"
+        case .retryAfter: "the server's Retry-After"
+        case .backoff: "the backoff before the next attempt"
+        case .gate: "the server requested a pause"
         case .throttle: "the app's own limit"
         case .session: "the session is being refreshed"
         case .connectivity: "the device has no connection"
@@ -104,8 +104,8 @@ extension WaitReason {
 extension LocalRefusal {
     fileprivate var words: String {
         switch self {
-        case .gate: "the gate: the server asked to be left alone"
-        case .throttle: "the throttler: the app's own limit is used up"
+        case .gate: "the gate: the server requested a pause"
+        case .throttle: "the throttler: the app's own limit is exhausted"
         case .circuit: "the breaker: the server failed too often"
         }
     }
@@ -119,17 +119,17 @@ extension GiveUpReason {
         case .oneShotBody: "its body can be sent only once"
         case .retriesUsed: "all retries are used"
         case .refusedAgain: "the request was a probe for all calls, and failed as well"
-        case .heldBack: "the client held it back for longer than it waits"
+        case .heldBack: "the client delayed it for longer than the call waits"
         case .sessionRefresh: "the session could not be refreshed in time"
-        case .deadline: "the wait would end after the time of the call"
-        case .waitTooLong: "the server asks for a longer wait than the client sleeps through"
-        case .budget: "too many calls of this client fail"
+        case .deadline: "the delay would end after the deadline of the call"
+        case .waitTooLong: "the server requests a longer delay than the client waits"
+        case .budget: "too many calls of this client fail (retry budget)"
         }
     }
 }
 
 extension Duration {
-    /// Seconds with three places, such as `1.250 s`.
+    /// Seconds with three decimal places, such as `1.250 s`.
     var inSeconds: String {
         let thousandths = "\(wholeMilliseconds % 1_000)"
         return "\(wholeMilliseconds / 1_000)." + String(repeating: "0", count: 3 - thousandths.count) + thousandths + " s"

@@ -9,53 +9,53 @@ import StrictJSON
 /// `holdfast call`
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Call an API as an app would, and tell what happened on the way.",
+        abstract: "Call an API like an app, and report each step.",
         discussion: """
-            Prints each attempt, each wait and why, what the client itself held back, and the answer as an app reads it: code, \
-            message, problems of fields, request id, when to come back. What is safe to repeat is repeated; a POST or PATCH only \
-            with --key, or if it surely never left.
+            Prints each attempt, each delay and its reason, refusals of the client itself, and the response as an app reads it: code, \
+            message, problems of fields, request id, and the time of a retry. Safe requests are retried. A POST or PATCH is only retried \
+            with --key, or if it was certainly not sent.
 
               holdfast call GET https://api.example.com/api/activities
               holdfast call POST https://api.example.com/api/orders --key random -d '{"item":7}'
 
-            A token is better given as HOLDFAST_TOKEN than as an option, which other users of the machine can see. It goes to the \
-            address's own origin only, and is never printed. NO_COLOR turns colours off.
+            Pass a token as HOLDFAST_TOKEN rather than as an option, which other users of the machine can see. The token is only sent to \
+            the origin of the address, and is never printed. NO_COLOR turns colors off.
 
             Exit codes:
-              0   a success was answered
-              1   the server refused
-              2   no answer came
-              3   nobody knows whether it took effect: it was sent, the answer was lost, and repeating it is not safe
-              4   the client itself held the call back
-              64  bad usage
+              0   the response was a success
+              1   the server refused the request
+              2   there was no response
+              3   the outcome is unknown: the request was sent, the response was lost, and a retry is not safe
+              4   the client itself refused the call
+              64  invalid usage
             """
     )
 
-    @Argument(help: "GET, HEAD, OPTIONS, POST, PUT, PATCH or DELETE.")
+    @Argument(help: "The method: GET, HEAD, OPTIONS, POST, PUT, PATCH or DELETE.")
     var method: String
 
-    @Argument(help: "An address with https:// or http://.")
+    @Argument(help: "The address, with https:// or http://.")
     var url: String
 
-    @Option(name: [.customShort("H"), .long], help: "A header, as 'Name: value'; may be given several times.")
+    @Option(name: [.customShort("H"), .long], help: "A header, as 'Name: value'; may be repeated.")
     var header: [String] = []
 
-    @Option(name: .shortAndLong, help: "The body; @FILE reads it from a file.")
+    @Option(name: .shortAndLong, help: "The body, or @FILE to read it from a file.")
     var data: String?
 
-    @Option(help: "The Idempotency-Key, so that a POST or PATCH may be repeated; 'random' makes one.")
+    @Option(help: "The Idempotency-Key, which makes a POST or PATCH safe to retry; 'random' creates one.")
     var key: String?
 
-    @Option(help: "The access token; HOLDFAST_TOKEN if not given.")
+    @Option(help: "The access token; the default is HOLDFAST_TOKEN.")
     var token: String?
 
-    @Option(help: "The seconds that the call may take, waits included.")
+    @Option(help: "The deadline of the call in seconds, including delays.")
     var timeout: Double = 30
 
-    @Option(help: "How often it is repeated at most.")
+    @Option(help: "The largest number of retries.")
     var retries: Int = 3
 
-    @Flag(help: "Print JSON: the events, then what came of it.")
+    @Flag(help: "Print JSON: the events, then the result.")
     var json = false
 
     func validate() throws {

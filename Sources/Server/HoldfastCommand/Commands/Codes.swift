@@ -9,7 +9,7 @@ import StrictJSON
 struct Codes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the catalogue of error codes.",
-        discussion: "A server shows the same as pages: /errors, and /errors/CODE for each code."
+        discussion: "A server has the same catalogue as pages: /errors, and /errors/CODE for each code."
     )
 
     @Flag(help: "Print JSON.")
@@ -18,7 +18,7 @@ struct Codes: ParsableCommand {
     @Flag(help: "Print the reference as Markdown.")
     var markdown = false
 
-    @Flag(name: .customLong("openapi"), help: "Print the components of an OpenAPI 3.1 document: schemas, answers, examples.")
+    @Flag(name: .customLong("openapi"), help: "Print the components of an OpenAPI 3.1 document: schemas, responses, examples.")
     var openAPI = false
 
     func validate() throws {
@@ -37,11 +37,11 @@ struct Codes: ParsableCommand {
     }
 }
 
-/// The catalogue in the ways in which `holdfast codes` prints it.
+/// The catalogue in the formats that `holdfast codes` prints.
 struct CatalogueListing {
     let catalogue: ErrorCatalogue
 
-    /// Columns for a terminal.
+    /// A table for a terminal.
     var table: String {
         let width = catalogue.definitions.map(\.code.rawValue.count).max() ?? 0
         return catalogue.definitions.map { definition in

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// Where the data is.
+/// The location of the data.
 struct DataOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder with the database, the local mailbox and the secret.", valueName: "folder"))
     var data = "./data"
@@ -13,36 +13,36 @@ struct DataOptions: ParsableArguments {
     /// Whether there is a database in the folder.
     var exists: Bool { FileManager.default.fileExists(atPath: DataFolder.database(in: folder).path) }
 
-    /// The stores that a server has made, in the folder or where `DATABASE_URL` says.
-    /// - Throws: `ExitCode` 1 if there are none.
+    /// Opens the stores of an installation, in the folder or at `DATABASE_URL`.
+    /// - Throws: `ExitCode` 1 if there is no installation.
     func existingStores() async throws -> Stores {
         let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
         if case .sqlite = configuration.database, !exists {
-            Terminal.complain("There is no data in \(folder.path); name its folder with --data.")
+            Terminal.complain("There is no data in \(folder.path); specify the folder with --data.")
             throw ExitCode.failure
         }
         return try await stores(configuration)
     }
 
-    /// The stores of a configuration; makes a data folder that is missing.
+    /// Opens the stores of a configuration, and creates a missing data folder.
     func stores(_ configuration: AccountServerConfiguration) async throws -> Stores {
         do {
             return try await Stores.open(configuration, logger: .standard(level: .critical))
         } catch let error where configuration.database.isRemote {
-            Terminal.complain("The database can't be used: \(StartFailure(error)).")
+            Terminal.complain("The database can't be opened: \(StartFailure(error)).")
             throw ExitCode.failure
         }
     }
 }
 
 extension AccountDatabase {
-    /// Whether the data is on a server.
+    /// Whether the data is on a database server.
     var isRemote: Bool { if case .sqlite = self { false } else { true } }
 }
 
 extension AccountServerConfiguration {
-    /// The configuration of a command, read from the environment and `.env`; complains about every problem at once.
-    /// - Throws: `ExitCode` 78 if a setting can't be used.
+    /// Reads the configuration of a command from the environment and `.env`, and prints all problems.
+    /// - Throws: `ExitCode` 78 if a setting is invalid.
     static func load(
         host: String = "127.0.0.1",
         port: Int = 8080,

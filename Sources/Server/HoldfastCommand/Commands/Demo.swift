@@ -6,18 +6,17 @@ import Logging
 /// `holdfast demo`
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Walk through the whole story on a server of its own.",
+        abstract: "Demonstrate all features on a temporary server.",
         discussion: """
-            Starts a server on a free port with a fresh database and goes through it with the client library over a real
-            socket. Fails with 1 if any step does not end as it should. Leaves nothing behind.
+            Starts a server on a free port with a new database, and calls it with the client library over a real socket. Exits with 1 \
+            if a step does not end as expected. Removes all its files at the end.
 
-            With --cluster it starts PostgreSQL, Redis and three servers, kills, restarts and suspends them under load, and
-            shows what clients notice. PostgreSQL and Redis must be installed (Debian: postgresql and redis-server). It takes
-            about a minute.
+            With --cluster it starts PostgreSQL, Redis and three servers, kills, restarts and suspends them under load, and shows the
+            effect on clients. PostgreSQL and Redis must be installed (Debian: postgresql and redis-server). It takes about a minute.
             """
     )
 
-    @Flag(help: "Walk through failures of a cluster.")
+    @Flag(help: "Demonstrate failures of a cluster.")
     var cluster = false
 
     func run() async throws {
@@ -43,7 +42,7 @@ struct Demo: AsyncParsableCommand {
         do {
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             try await withRunningServer(server, logger: logger) { url in
-                Terminal.say("A server on \(url.absoluteString) with a fresh database.\n")
+                Terminal.say("A server on \(url.absoluteString) with a new database.\n")
                 try await DemoStory(url: url, printer: DemoPrinter(isColored: Terminal.isColored)).run()
             }
             Terminal.say("\nEvery step ended as it should.")

@@ -8,16 +8,16 @@ import StrictJSON
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at all that the server needs, and say what to do.",
+        abstract: "Check everything that the server needs, and report what to fix.",
         discussion: """
-            Looks at the settings, the data folder and who may read it, the room on the disk, the database (with PostgreSQL also its
-            settings, standbys, connections and the clocks of all servers), Valkey (version, eviction, memory, persistence), the limits,
-            the mail server (connection, TLS, login; no mail is sent), the domain of links, and the clock. Changes nothing, and may run beside a server.
-            Each look at the network takes 8 seconds at most.
+            Checks the settings, the data folder and its permissions, the free space of the disk, the database (with PostgreSQL also its
+            settings, standbys, connections and the clocks of all servers), Valkey (version, eviction, memory, persistence), the rate
+            limits, the SMTP server (connection, TLS, login; no email is sent), the domain of links, and the clock. Changes nothing, and
+            can run while a server is running. Each network check takes at most 8 seconds.
 
               holdfast doctor --data /var/lib/holdfast
 
-            Exit codes: 0 all works, 1 something is wrong, 64 bad usage, 78 bad configuration.
+            Exit codes: 0 no errors, 1 something is wrong, 64 invalid usage, 78 invalid configuration.
             """
     )
 

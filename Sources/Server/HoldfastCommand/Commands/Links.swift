@@ -10,28 +10,28 @@ import StrictJSON
 /// `holdfast links`
 struct Links: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check what connects links with apps.",
+        abstract: "Check the files that associate links with apps.",
         subcommands: [Verify.self]
     )
 
     /// `holdfast links verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check an apple-app-site-association file, and which links it opens.",
+            abstract: "Check an apple-app-site-association file and the links that it matches.",
             discussion: """
-                By Apple's rules: the first component that matches decides, exclude, fragment, case, percent-encoding, defaults. Looks as
-                well at what Apple's servers refuse: redirects, size, mixed formats, ports, content type.
+                Follows Apple's rules: the first matching component decides; exclude, fragment, case, percent-encoding, defaults. Also
+                reports what Apple's servers refuse: redirects, size, mixed formats, ports, content type.
 
                   holdfast links verify https://example.com --link 'https://example.com/reset-password?token=abc'
 
-                Exit codes: 0 all good, 1 something is wrong or a link opens no app, 64 bad usage.
+                Exit codes: 0 no errors, 1 something is wrong or a link opens no app, 64 invalid usage.
                 """
         )
 
-        @Argument(help: "A file, or an address: a domain's, or the file's own.")
+        @Argument(help: "A file, the address of a domain, or the address of the file.")
         var source: String
 
-        @Option(help: "A link to try; may be given several times.")
+        @Option(help: "A link to check; may be repeated.")
         var link: [String] = []
 
         @Flag(help: "Print JSON.")
@@ -46,7 +46,7 @@ struct Links: AsyncParsableCommand {
         private func report() async throws -> LinksReport {
             guard source.hasPrefix("https://") || source.hasPrefix("http://") else {
                 guard let data = FileManager.default.contents(atPath: source) else {
-                    throw ValidationError("“\(source)” can't be read; give a file, or an address with https://")
+                    throw ValidationError("“\(source)” can't be read; specify a file, or an address with https://")
                 }
                 return LinksReport(file: source, bytes: [UInt8](data), links: link)
             }
@@ -67,7 +67,7 @@ struct Links: AsyncParsableCommand {
             do {
                 let transport = URLSessionTransport(followsRedirects: false)
                 let (response, body) = try await transport.send(request, body: nil, timeout: .seconds(20))
-                // Past its limit the size alone is a finding.
+                // If the file exceeds its limit, the size alone is reported.
                 let bytes = try await body.collect(upTo: 1_024 * 1_024).bytes
                 return Retrieval(
                     url: "\(url.scheme ?? "https")://\(request.authority ?? host)\(request.path ?? "")",

@@ -9,9 +9,9 @@ import StrictJSON
 struct MailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mail",
-        abstract: "Look after the mails that are to be sent.",
+        abstract: "List and retry queued emails.",
         discussion: """
-            A running server need not be stopped for it. Addresses are shown by their first character and their domain.
+            Works while a server is running. Of each address, the first character and the domain are shown.
             """,
         subcommands: [Queue.self, Retry.self]
     )
@@ -19,17 +19,17 @@ struct MailCommand: AsyncParsableCommand {
     /// `holdfast mail queue`
     struct Queue: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the mails that wait or have failed, oldest first.",
+            abstract: "List pending and failed emails, oldest first.",
             discussion: """
-                States: waiting (tried when its time comes), taken (in a server's hand; it comes back by itself if that server \
-                died), failed (not tried again unless told to; forgotten after seven days).
+                States: waiting (tried when it is due), taken (in flight; due again if its server died), failed (abandoned: not tried \
+                again unless you retry it, and removed after seven days).
                 """
         )
 
-        @Flag(help: "Print JSON, one object per mail in an array.")
+        @Flag(help: "Print JSON, one object per email in an array.")
         var json = false
 
-        @Option(help: "The largest number of mails.")
+        @Option(help: "The largest number of emails.")
         var limit = 1_000
 
         @OptionGroup var data: DataOptions
@@ -47,7 +47,7 @@ struct MailCommand: AsyncParsableCommand {
             if json {
                 Terminal.say(String(decoding: listing.json.encoded(), as: UTF8.self))
             } else if mails.isEmpty {
-                Terminal.complain("No mail waits, and none has failed.")
+                Terminal.complain("No emails are pending or failed.")
             } else {
                 for line in listing.lines { Terminal.say(line) }
             }
@@ -57,26 +57,25 @@ struct MailCommand: AsyncParsableCommand {
     /// `holdfast mail retry`
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make waiting mails due now.",
+            abstract: "Make pending emails due now.",
             discussion: """
-                Without ids: all that wait, and with --failed all that have failed as well. A server that is running takes them \
-                within two seconds, another when it starts. While its mail server can't be reached, one of them asks at once \
-                whether it is back; then the others follow. Past the life of its link a mail is not sent, however often it is \
-                told to.
+                Without ids: all pending emails, and with --failed also all failed ones. A running server sends them within two seconds, \
+                otherwise the next server that starts. During an outage of the SMTP server, one email is tried at once, and the others \
+                follow if it succeeds. An email whose link has expired is never sent.
                 """
         )
 
-        @Argument(help: ArgumentHelp("Ids as 'holdfast mail queue' shows them; failed ones too.", valueName: "id"))
+        @Argument(help: ArgumentHelp("Ids from 'holdfast mail queue', of pending or failed emails.", valueName: "id"))
         var ids: [String] = []
 
-        @Flag(help: "Also those that have failed.")
+        @Flag(help: "Include failed emails.")
         var failed = false
 
         @OptionGroup var data: DataOptions
 
         func validate() throws {
             for id in ids where id.utf8.count < 4 || !id.allSatisfy({ $0.isHexDigit || $0 == "-" }) {
-                throw ValidationError("“\(id)” is no id: take four or more of its characters from 'holdfast mail queue'")
+                throw ValidationError("“\(id)” is not an id: specify four or more characters from 'holdfast mail queue'")
             }
         }
 
@@ -91,12 +90,12 @@ struct MailCommand: AsyncParsableCommand {
                     let matches = mails.filter { $0.id.uuidString.lowercased().hasPrefix(id.lowercased()) }
                     guard let match = matches.first, matches.count == 1 else {
                         Terminal.complain(
-                            matches.isEmpty ? "There is no mail \(id)." : "\(id) begins several ids; give more of it."
+                            matches.isEmpty ? "There is no email \(id)." : "\(id) matches several ids; specify more characters."
                         )
                         throw ExitCode.failure
                     }
                     guard match.state != .taken else {
-                        Terminal.complain("Mail \(id) is in a server's hand; it comes back by itself if that server died.")
+                        Terminal.complain("Email \(id) is in flight; if its server died, it becomes due again automatically.")
                         throw ExitCode.failure
                     }
                     found.insert(match.id)
@@ -105,23 +104,23 @@ struct MailCommand: AsyncParsableCommand {
             }
             let now = try await stores.steadyTime().now()
             let count = try await queue.retry(chosen, includingFailed: failed || chosen != nil, at: now)
-            Terminal.say(count == 1 ? "1 mail is due now." : "\(count) mails are due now.")
+            Terminal.say(count == 1 ? "1 email is due now." : "\(count) emails are due now.")
         }
     }
 }
 
-/// The mails of the queue as a table and as JSON.
+/// The emails of the queue as a table and as JSON.
 struct MailListing {
     let mails: [QueuedMail]
     let now: Date
 
-    /// A heading and a line for each mail, in columns.
+    /// A heading and a line for each email, in columns.
     var lines: [String] {
         let heading = ["ID", "KIND", "STATE", "TRIES", "NEXT TRY", "AGE", "TO", "LAST ANSWER"]
         return Terminal.table([heading] + mails.map(cells))
     }
 
-    /// An array of objects.
+    /// The emails as an array of objects.
     var json: JSONValue {
         .array(
             mails.map { mail in
@@ -151,7 +150,7 @@ struct MailListing {
         ]
     }
 
-    /// A time in its largest unit, rounded down: 59 s, 59 min, 23 h, 7 d.
+    /// A duration in its largest unit, rounded down: 59 s, 59 min, 23 h, 7 d.
     private static func words(_ seconds: TimeInterval) -> String {
         let seconds = max(0, Int(seconds))
         return switch seconds {

@@ -6,14 +6,14 @@ import SQLiteStores
 /// `holdfast migrate`
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring the database up to date.",
+        abstract: "Migrate the database to this version.",
         discussion: """
-            Creates the tables if there are none, in the data folder or where DATABASE_URL says. 'holdfast serve' does the same when it
-            starts; use this to do it before, after a backup. Several may run at once.
+            Creates missing tables, in the data folder or in the database of DATABASE_URL, and migrates existing ones. 'holdfast serve' does
+            the same when it starts; use this command to migrate earlier, after a backup. Several can run at once.
 
             'holdfast migrate copy' moves the data of a running server from SQLite to PostgreSQL.
 
-            Exit codes: 0 the database is up to date, 1 it could not be brought up to date, 64 bad usage, 78 bad configuration.
+            Exit codes: 0 the database is up to date, 1 the migration failed, 64 invalid usage, 78 invalid configuration.
             """,
         subcommands: [Copy.self]
     )
@@ -32,7 +32,7 @@ struct Migrate: AsyncParsableCommand {
                 (isNew, steps) = try await migrateFile(name)
             }
         } catch {
-            Terminal.complain("The database could not be brought up to date: \(StartFailure(error)).")
+            Terminal.complain("The database could not be migrated: \(StartFailure(error)).")
             throw ExitCode.failure
         }
         if isNew {
@@ -40,7 +40,7 @@ struct Migrate: AsyncParsableCommand {
         } else if steps.isEmpty {
             Terminal.say("\(name) is up to date.")
         } else {
-            Terminal.say((["\(name) was brought up to date:"] + steps.map { "  \($0)" }).joined(separator: "\n"))
+            Terminal.say((["\(name) was migrated:"] + steps.map { "  \($0)" }).joined(separator: "\n"))
         }
     }
 

@@ -13,25 +13,25 @@ extension Migrate {
         static let configuration = CommandConfiguration(
             abstract: "Move the data of a running server from SQLite to PostgreSQL.",
             discussion: """
-                Copies accounts, sessions, tokens, emails, the audit log and idempotency keys while the server runs. At the end the server can't
-                write for at most 5 seconds. Then its data is sealed: it goes on to respond to requests that only read, and responds to
-                others with 503 and Retry-After until servers with DATABASE_URL replace it.
+                Copies accounts, sessions, tokens, emails, the audit log and idempotency keys while the server runs. At the end, writes wait
+                for at most 5 seconds. Then the data in SQLite is sealed: the old server still serves reads, and responds to all other
+                requests with 503 and Retry-After until servers with DATABASE_URL replace it.
 
-                The copy may be interrupted at any time, also by Ctrl-C; the same command continues it. It compares the counts and checksums of
-                all tables before it seals, and each row that changed afterwards. If anything differs, nothing is sealed.
+                The copy can be interrupted at any time, for example by Ctrl-C; the same command continues it. Before it seals, it compares
+                the counts and checksums of all tables, and each row that changed during the copy. If anything differs, nothing is sealed.
 
                 Settings (environment or .env), as in 'holdfast serve --help':
-                  DATABASE_URL      the PostgreSQL database, unless --to names it; a URL on a command line shows its password to other users
-                  HOLDFAST_SECRET   the secret of the servers on PostgreSQL. Without it, that of the folder is used; the servers then need
+                  DATABASE_URL      the PostgreSQL database, unless --to names it; other users can see a password on a command line
+                  HOLDFAST_SECRET   the secret of the servers on PostgreSQL; by default, that of the folder. The servers then need
                                     HOLDFAST_SECRET="base64:$(cat FOLDER/secret)", and no user has to sign in again
 
-                Rate limits are not copied: they start anew, in Valkey or in the folders of the servers.
+                Rate limits are not copied: they start without usage, in Valkey or in the folders of the servers.
 
-                Exit codes: 0 the data is in PostgreSQL, 1 it could not be copied, 64 bad usage, 78 bad configuration.
+                Exit codes: 0 the data is in PostgreSQL, 1 it could not be copied, 64 invalid usage, 78 invalid configuration.
                 """
         )
 
-        @Option(help: ArgumentHelp("The data folder of the running server.", valueName: "sqlite:folder"))
+        @Option(help: ArgumentHelp("The data folder of the running server, after sqlite:.", valueName: "sqlite:folder"))
         var from: String
 
         @Option(help: ArgumentHelp("The PostgreSQL database; DATABASE_URL by default.", valueName: "url"))
@@ -40,7 +40,7 @@ extension Migrate {
         @Flag(help: "Check both sides, print what would be copied, and change nothing.")
         var dryRun = false
 
-        @Flag(help: "Go back: remove the seal or the traces of a copy from SQLite. Changes made in PostgreSQL stay there.")
+        @Flag(help: "Undo: remove the seal, or the data of an unfinished copy, from SQLite. Changes in PostgreSQL stay there.")
         var undo = false
 
         func validate() throws {
@@ -53,7 +53,7 @@ extension Migrate {
 
         func run() async throws {
             guard FileManager.default.fileExists(atPath: file.path) else {
-                Terminal.complain("There is no SQLite data in \(folder.path); name the data folder of the server with --from.")
+                Terminal.complain("There is no SQLite data in \(folder.path); specify the data folder of the server with --from.")
                 throw ExitCode.failure
             }
             do {
@@ -62,7 +62,7 @@ extension Migrate {
             } catch let code as ExitCode {
                 throw code
             } catch {
-                // Rows that are in PostgreSQL stay there.
+                // Rows that were copied stay in PostgreSQL.
                 let hint = error is StoreFailure && !undo && !dryRun ? " The same command continues the copy." : ""
                 Terminal.complain("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).\(hint)")
                 throw ExitCode.failure
@@ -73,8 +73,8 @@ extension Migrate {
             let wasSealed = try await StoreCopy.undo(file)
             Terminal.say(
                 wasSealed
-                    ? "The seal was removed: servers on SQLite can write again. Stop the servers on PostgreSQL; what they changed is not in SQLite."
-                    : "Nothing was sealed. The traces of a copy were removed."
+                    ? "The seal was removed: servers on SQLite can write again. Stop those on PostgreSQL; their changes are not in SQLite."
+                    : "Nothing was sealed. The data of the unfinished copy was removed."
             )
         }
 
@@ -82,7 +82,7 @@ extension Migrate {
             let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
             let settings = try settings(configuration)
             guard try configuration.secret != nil || DataFolder.existingSecret(in: folder) != nil else {
-                Terminal.complain("There is no secret in \(folder.path); set HOLDFAST_SECRET to that of the server.")
+                Terminal.complain("There is no secret in \(folder.path); set HOLDFAST_SECRET to the secret of the server.")
                 throw ExitCode.badConfiguration
             }
             let keys = try DataFolder(folder).keys(secret: configuration.secret)
@@ -110,12 +110,12 @@ extension Migrate {
                 do {
                     return try PostgresSettings(url: to, requiresVerifiedTLS: configuration.environment == .production)
                 } catch {
-                    Terminal.complain("--to can't be used: \(error).")
+                    Terminal.complain("--to is invalid: \(error).")
                     throw ExitCode.badConfiguration
                 }
             }
             guard case .postgres(let settings) = configuration.database else {
-                Terminal.complain("Name the PostgreSQL database with DATABASE_URL or --to.")
+                Terminal.complain("Specify the PostgreSQL database with DATABASE_URL or --to.")
                 throw ExitCode.badConfiguration
             }
             return settings
@@ -129,7 +129,7 @@ extension Migrate {
                 )
             }
             let seconds = String(format: "%.1f", duration / .seconds(1))
-            lines.append("Copied in \(seconds) s; \(report.replayed) rows changed meanwhile and were compared one by one.")
+            lines.append("Copied in \(seconds) s; \(report.replayed) rows changed during the copy and were compared one by one.")
             if let pause = report.pause {
                 lines.append("Writes waited for \(String(format: "%.2f", pause / .seconds(1))) s. SQLite is sealed.")
             }
@@ -147,7 +147,7 @@ extension Migrate {
     }
 }
 
-/// Shows how far a copy is: a bar for each step on a terminal, otherwise a line for each tenth of a step.
+/// Shows the progress of a copy: a bar for each step on a terminal, otherwise a line for each tenth of a step.
 private final class CopyProgressOutput: Sendable {
     private let bar = ProgressBar()
     private let shown = Mutex((step: "", tenth: -1))

@@ -10,80 +10,80 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the account API.",
         discussion: """
-            The first line printed is the address that is served. SIGTERM and SIGINT finish the requests and the mail in hand,
-            then exit with 0. SIGHUP reads the limits in .env anew.
+            Prints the address of the server in the first line. SIGTERM and SIGINT end the server with exit code 0 after it has finished
+            the requests and emails in flight. SIGHUP reloads the rate limits from .env.
 
             Settings (environment or .env):
               ENVIRONMENT                            production (default) or development
-              PASSWORD_RESET_BASE_URL                what reset links begin with; required in production
-              APP_NAME, EMAIL_FROM                   as mails show them
-              EMAIL_HOST, EMAIL_PORT                 the mail server; without it mails go into the local mailbox
+              PASSWORD_RESET_BASE_URL                the address with which reset links begin; required in production
+              APP_NAME, EMAIL_FROM                   the app's name and the sender of emails
+              EMAIL_HOST, EMAIL_PORT                 the SMTP server; without it, emails go to the local mailbox
               EMAIL_USE_TLS, EMAIL_USE_SSL           true for STARTTLS (587), true for TLS from the first byte (465)
-              EMAIL_HOST_USER, EMAIL_HOST_PASSWORD   the login at the mail server
-              EMAIL_TIMEOUT, EMAIL_CA_FILE           seconds for a mail (30); authorities in place of the system's
-              TEMPLATES_DIR                          a folder of mail templates in place of the usual ones
-              DEFAULT_LOCALE                         en (default), es, he, pt, fr or de, for readers that ask for none of them
+              EMAIL_HOST_USER, EMAIL_HOST_PASSWORD   the login for the SMTP server
+              EMAIL_TIMEOUT, EMAIL_CA_FILE           seconds per email (30); certificate authorities that replace the system's
+              TEMPLATES_DIR                          a folder of email templates that replace the standard ones
+              DEFAULT_LOCALE                         en (default), es, he, pt, fr or de, for clients that accept none of them
               ERROR_FORMAT                           standard (default), flat, success, detail or problem
-              APPLE_APP_IDS                          apps that links open, such as TEAM123456.com.example.app, with commas
+              APPLE_APP_IDS                          the apps that open links, such as TEAM123456.com.example.app, separated by commas
               ANDROID_PACKAGE, ANDROID_CERT_SHA256   the same for Android
               APP_LINK_SCHEME                        the custom scheme of the app, such as myapp
               RESET_LINK_STYLE                       query (default) or fragment
-              RESET_LIVE_LINKS                       links of one account that are live at once (3)
-              PASSWORD_RESET_TOKEN_EXPIRY_HOURS      life of a link (1)
+              RESET_LIVE_LINKS                       links of one account that are valid at once (3)
+              PASSWORD_RESET_TOKEN_EXPIRY_HOURS      the lifetime of a link in hours (1)
               PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address, and reset emails to it (3)
               LIMIT_RESET_EMAIL                      the same as quota/seconds, such as 3/3600, or off
-              LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and in all (600/60)
-              LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any (60/60)
+              LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and of all clients (600/60)
+              LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any address (60/60)
               LIMIT_LOGIN_FAILURES                   wrong passwords for one address, of all clients together (50/3600)
               LIMIT_LOGIN_DEVICE                     wrong passwords of one device that signed in before (10/900)
-              LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    sessions continued (60/60), registrations (10/3600) of one client
-              LIMIT_TOKEN_IP                         links looked at or used by one client (30/60)
-              LIMIT_…_WIDE                           how many times the quota /56 or /24, and /48 may take (4,16)
+              LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    session refreshes (60/60), registrations (10/3600) of one client
+              LIMIT_TOKEN_IP                         links validated or used by one client (30/60)
+              LIMIT_…_WIDE                           multiples of the quota for a /56 or /24, and for a /48 (4,16)
               LIMIT_MEMORY_MB                        memory of all limits (128)
-              RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nobody) or off
-              TLS_CERT, TLS_KEY                      files in PEM, if no proxy ends TLS; read at the start
-              TRUSTED_PROXIES                        whose Forwarded or X-Forwarded-For counts: addresses, ranges, with commas
-              CLIENT_IPV6_PREFIX                     bits that tell IPv6 clients apart, 48 to 64 (64)
-              MAX_CONNECTIONS                        open connections (4096), as far as the files that the process may open allow
+              RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nothing) or off
+              TLS_CERT, TLS_KEY                      files in PEM, if no proxy terminates TLS; read at the start
+              TRUSTED_PROXIES                        the proxies whose Forwarded or X-Forwarded-For is used: addresses, ranges, with commas
+              CLIENT_IPV6_PREFIX                     the leading bits that identify an IPv6 client, 48 to 64 (64)
+              MAX_CONNECTIONS                        open connections (4096), as far as the process's limit of open files allows
               MAX_CONNECTIONS_PER_CLIENT             open connections of one client (128); proxies in TRUSTED_PROXIES are exempt
-              HEADER_TIMEOUT_SECONDS                 the time for the head of a request to arrive, TLS handshake included (10)
+              HEADER_TIMEOUT_SECONDS                 the time for the head of a request to arrive, including the TLS handshake (10)
               IDLE_TIMEOUT_SECONDS                   the time between two requests (60); 15 near the limit of connections
               WRITE_TIMEOUT_SECONDS                  the time after which a client that reads no response is closed (30)
-              REQUESTS_IN_FLIGHT, REQUESTS_WAITING   requests worked on at once (512), and how many may wait (64); then 503
+              REQUESTS_IN_FLIGHT, REQUESTS_WAITING   requests processed at once (512) and waiting (64); further ones get 503
               SHUTDOWN_DELAY_SECONDS                 the time after SIGTERM in which the server still serves, but is not ready (2)
-              REQUEST_TIMEOUT_SECONDS                the time that a request may take before it is answered with 504 (30)
-              IDEMPOTENCY_KEY_HOURS                  how long a request is known by its Idempotency-Key (24)
-              IDEMPOTENCY_KEYS                       how many such keys are kept (100000)
-              PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
+              REQUEST_TIMEOUT_SECONDS                the time after which a request gets 504 (30)
+              IDEMPOTENCY_KEY_HOURS                  the lifetime of an Idempotency-Key in hours (24)
+              IDEMPOTENCY_MEGABYTES                  the space for such keys in the database (256)
+              PASSWORD_RESET_SUBJECT, _PREVIEW       replace the standard subject and preview text
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
-              DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE in place of the file in the data folder
-                                                     with ?pool_max=N for its connections (16)
-              VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, where several servers share their rate limits
-              VALKEY_FALLBACK                        what limits do without it: local/PERCENT of the quota (local/50), open or closed
+              DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE instead of the file in the data folder;
+                                                     ?pool_max=N sets the number of connections (16)
+              VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, which shares the rate limits of several servers
+              VALKEY_FALLBACK                        the limits while Valkey is down: local/PERCENT of the quota (local/50), open or closed
               RATE_LIMIT_SCOPE                       deployment (default), or server: N servers admit up to N times each limit
-              HOLDFAST_SECRET                        in place of the secret in the data folder; required with DATABASE_URL
-              HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; what was made with it stays valid
+              HOLDFAST_SECRET                        replaces the secret in the data folder; required with DATABASE_URL
+              HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; its tokens stay valid
               TOKEN_ISSUER, TOKEN_AUDIENCE           iss and aud of access tokens (the address of links, and APP_NAME)
-              METRICS_TOKEN                          serves /metrics to whoever sends it as a bearer token; 32 characters or more
-              OPS_LISTEN                             HOST:PORT that serves /metrics and /health/ready, as --host no longer does
+              METRICS_TOKEN                          the bearer token that /metrics requires; 32 characters or more
+              OPS_LISTEN                             HOST:PORT that serves /metrics and /health/ready, instead of the public address
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
-              LOG_FORMAT                             text (default) or json: an object for each line
+              LOG_FORMAT                             text (default) or json: one object per line
 
-            In development, and on a loopback address only, /dev/mailbox shows the mails.
+            In development, and only on a loopback address, /dev/mailbox shows the emails.
             """
     )
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 means any that is free.")
+    @Option(help: "The port to listen on; 0 for any free port.")
     var port = 8080
 
     @Flag(help: "Create the database of a new installation; required once in production.")
     var create = false
 
-    @Flag(help: "Share the folder with other servers on this machine; each applies the limits on its own.")
+    @Flag(help: "Share the folder with other servers on this machine; each applies the rate limits separately.")
     var sharedData = false
 
     @OptionGroup var data: DataOptions
@@ -93,15 +93,15 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // What is to change the limits must not end a server that is not ready for it yet.
+        // A SIGHUP that reloads the limits must not end a server that is still starting.
         signal(SIGHUP, SIG_IGN)
-        // Before the first event loop.
+        // Must be set before the first event loop is created.
         NIOSingletons.groupLoopCountSuggestion = ProcessorCount.available
         let configuration = try AccountServerConfiguration.load(host: host, port: port, data: data.folder)
         let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
         do {
             if case .mailbox = configuration.mail, configuration.environment == .production {
-                logger.warning("Nobody receives mails: they go into the local mailbox; set EMAIL_HOST")
+                logger.warning("Emails are not sent but stored in the local mailbox: set EMAIL_HOST")
             }
             try await requireDatabase(configuration)
             let lock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: sharedData)
@@ -111,7 +111,7 @@ struct Serve: AsyncParsableCommand {
                 try stores.folder.requireInstallation(try await stores.installation(), configured: configuration.installation)
                 try await server.runUntilSignaled(logger: logger) { announce($0, configuration) }
             } catch {
-                // A server that could not listen has ended in good order: the next one must not take it for killed.
+                // Save the state of a server that could not listen, so that the next one doesn't treat it as killed.
                 try? await server.accounts.limitStore.close()
                 try? await stores.close()
                 throw error
@@ -127,7 +127,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Checks that the database of an installation is there, unless a new one may begin.
+    /// Checks that the database of the installation exists, unless a new installation may begin.
     private func requireDatabase(_ configuration: AccountServerConfiguration) async throws {
         let mayCreate = create || configuration.environment == .development
         switch configuration.database {
@@ -145,7 +145,7 @@ struct Serve: AsyncParsableCommand {
         Terminal.say("  docs     \(url.absoluteString)/docs")
         let health = configuration.ops.map { "http://\($0)" } ?? url.absoluteString
         Terminal.say("  health   \(health)/health/ready")
-        let files = "none is sent, they lie in \(configuration.dataFolder.path)/mailbox; set EMAIL_HOST"
+        let files = "not sent but stored in \(configuration.dataFolder.path)/mailbox; set EMAIL_HOST"
         let isProduction = configuration.environment == .production
         if let mail = configuration.mail.summary ?? (isProduction ? files : nil) { Terminal.say("  mail     \(mail)") }
         if configuration.offersDevelopmentPages {
@@ -157,7 +157,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension Logger {
-    /// The log of a command: lines on standard error, without addresses and secrets.
+    /// Creates the logger of a command: lines on standard error, without addresses and secrets.
     static func standard(level: Logger.Level, format: LogFormat = .text) -> Logger {
         var logger = Logger(label: "holdfast") { LineLogHandler(label: $0, format: format) }
         logger.logLevel = level

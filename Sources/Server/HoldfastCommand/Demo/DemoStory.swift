@@ -6,20 +6,20 @@ import HoldfastURLSession
 import ResilientHTTP
 import Timekeeping
 
-/// The story of the demo: an account, a reset in Spanish, all that must not work afterwards, and what a client does in rough weather.
+/// The demo of one server: an account, a password reset in Spanish, refused credentials, and the behavior of a client in failure scenarios.
 struct DemoStory: Sendable {
     let url: URL
     let printer: DemoPrinter
-    /// The seconds that a server in trouble asks for: more where so much else goes on that one may pass unnoticed.
+    /// The delay in seconds that an overloaded server requests. Busy environments need a longer one, so that it is noticeable.
     var delay = 1
 
-    /// A step did not end as it should.
+    /// A step did not end as expected.
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Tells the story.
-    /// - Throws: ``Unexpected`` at the first step that does not end as it should.
+    /// Runs all steps.
+    /// - Throws: ``Unexpected`` at the first step that does not end as expected.
     func run() async throws {
         let email = try EmailAddress("ana@example.com")
         let oldPassword = try Password("first password of Ana")
@@ -35,11 +35,11 @@ struct DemoStory: Sendable {
         }
         try await steps.run("Sign in") {
             let user = try await client.signIn(email: email, password: oldPassword)
-            try expect(try await client.me() == user, "the access token speaks for another account")
-            return "the access token answers for \(user.firstName)"
+            try expect(try await client.me() == user, "the access token belongs to another account")
+            return "the access token belongs to \(user.firstName)"
         }
         let stolen = await store.load()
-        try await steps.run("Ask for a reset in Spanish") {
+        try await steps.run("Request a password reset in Spanish") {
             try await client.requestPasswordReset(email: email)
         }
         let mail = try await steps.run("Read the mail") {
@@ -55,14 +55,14 @@ struct DemoStory: Sendable {
         } describe: { _ in
             "a token of 256 bits, for one use, for one hour"
         }
-        try await steps.run("Look whether the link may be used") {
+        try await steps.run("Validate the link") {
             let response = try await client.validateReset(link)
             return "yes, for \(response.firstName), until \(response.expiresAt?.formatted(.iso8601) ?? "")"
         }
         try await steps.refused("A weak password", .authWeakPassword) {
             _ = try await client.confirmReset(link, newPassword: try Password("short"))
         }
-        try await steps.run("The link may still be used") { try await client.validateReset(link).email?.text ?? "" }
+        try await steps.run("The link is still valid") { try await client.validateReset(link).email?.text ?? "" }
         try await steps.run("A good password") { try await client.confirmReset(link, newPassword: newPassword) }
         try await steps.refused("The old password", .authInvalidCredentials) {
             _ = try await client.signIn(email: email, password: oldPassword)
@@ -79,11 +79,11 @@ struct DemoStory: Sendable {
         try await steps.refused("The same link again", .authResetTokenInvalid) {
             _ = try await client.confirmReset(link, newPassword: newPassword)
         }
-        try await steps.run("Ask a second and a third time") {
+        try await steps.run("Request a second and a third reset") {
             _ = try await client.requestPasswordReset(email: email)
             return try await client.requestPasswordReset(email: email)
         }
-        let refusal = try await steps.refused("A fourth time within the hour", .rateLimitExceeded) {
+        let refusal = try await steps.refused("A fourth request within the hour", .rateLimitExceeded) {
             _ = try await client.requestPasswordReset(email: email)
         }
         let expected = ContractText.resetLimited(wait: .seconds(3_600)).text(in: .spanish)
@@ -93,7 +93,7 @@ struct DemoStory: Sendable {
         try await FailureScenarios(url: url, steps: steps, delay: delay).run()
     }
 
-    /// A mail of the server's local mailbox.
+    /// An email of the server's local mailbox.
     struct MailboxItem: Decodable, Sendable {
         let subject: String
         let link: String?
@@ -103,14 +103,14 @@ struct DemoStory: Sendable {
         let messages: [MailboxItem]
     }
 
-    /// The newest mail, once the worker has handed one over.
+    /// Returns the newest email, after the worker has delivered one.
     private func latestMail(_ api: APIClient) async throws -> MailboxItem {
         for _ in 0..<200 {
             let mailbox: Mailbox = try await api.get("/dev/mailbox")
             if let mail = mailbox.messages.first { return mail }
             try await Task.sleep(for: .milliseconds(25))
         }
-        throw Unexpected(description: "no mail came within five seconds")
+        throw Unexpected(description: "no email arrived within five seconds")
     }
 
     private func expect(_ condition: Bool, _ otherwise: String) throws {
@@ -118,16 +118,16 @@ struct DemoStory: Sendable {
     }
 }
 
-/// Prints the steps of the demo as they end.
+/// Prints the steps of the demo when they end.
 struct DemoPrinter: Sendable {
     let isColored: Bool
 
-    /// A step that ended as it should.
+    /// Prints a step that ended as expected.
     func done(_ number: Int, _ title: String, _ outcome: String) {
         line(number, title, outcome, mark: "ok", color: "32")
     }
 
-    /// A step that did not.
+    /// Prints a step that did not end as expected.
     func failed(_ number: Int, _ title: String, _ outcome: String) {
         line(number, title, outcome, mark: "failed", color: "31")
     }
@@ -140,7 +140,7 @@ struct DemoPrinter: Sendable {
         if !outcome.isEmpty { Terminal.say("      \(detail)") }
     }
 
-    /// Shows what happens now: on a terminal in a line that the next one replaces.
+    /// Shows the progress of a step: on a terminal in a line that the next one replaces.
     func progress(_ text: String) {
         isColored ? Terminal.show("\(Self.emptyLine)      \(text) …") : Terminal.say("      \(text) …")
     }

@@ -6,16 +6,16 @@ import HoldfastURLSession
 import ResilientHTTP
 import Synchronization
 
-/// The second half of the demo: what a client makes of expired tokens, of limits and of a server in trouble. The server's error lab
-/// plays the trouble; tokens, waits and refusals are real.
+/// The second half of the demo: a client with expired tokens, exceeded limits and an overloaded server. The server's error lab simulates
+/// the overload; tokens, delays and refusals are real.
 struct FailureScenarios: Sendable {
-    /// Calls that meet an expired token at once.
+    /// The number of concurrent calls that meet an expired token.
     static let callers = 20
     let url: URL
     let steps: Steps
-    /// The seconds that the server in trouble asks for.
+    /// The delay in seconds that the overloaded server requests.
     let delay: Int
-    /// Keeps one demo's counts apart from another's.
+    /// Separates the counts of several demos.
     private let run = UUID().uuidString.prefix(8)
 
     init(url: URL, steps: Steps, delay: Int) {
@@ -24,11 +24,11 @@ struct FailureScenarios: Sendable {
         self.delay = delay
     }
 
-    /// Tells the story.
-    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as it should.
+    /// Runs all steps.
+    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as expected.
     func run() async throws {
-        try await steps.run("\(Self.callers) calls at once with a token that has expired") { try await expiredToken() }
-        try await steps.run("A call that meets a limit") { try await limited() }
+        try await steps.run("\(Self.callers) concurrent calls with an expired token") { try await expiredToken() }
+        try await steps.run("A call that exceeds a limit") { try await limited() }
         try await brownOut()
     }
 
@@ -64,12 +64,12 @@ struct FailureScenarios: Sendable {
         let reply: LabSuccess = try await api.get(response.path())
         let waited = tally.waited
         guard reply.attempt == 2, waited >= .seconds(delay) else {
-            throw DemoStory.Unexpected(description: "the call went on after \(waited.inSeconds)")
+            throw DemoStory.Unexpected(description: "the call continued after \(waited.inSeconds)")
         }
-        return "429, then a wait of \(waited.inSeconds) as the server said, then 200"
+        return "429, then a delay of \(waited.inSeconds) from Retry-After, then 200"
     }
 
-    /// A server that says 503 once, and a client with many callers.
+    /// A server that responds with 503 once, and a client with many callers.
     private func brownOut() async throws {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
@@ -83,15 +83,15 @@ struct FailureScenarios: Sendable {
         let (client, path) = (api, response.path())
         try await withThrowingTaskGroup(of: LabSuccess.self) { first in
             first.addTask { try await client.get(path) }
-            try await steps.run("A brown-out: one call is told to come back later, 30 more are made") {
+            try await steps.run("A brown-out: one call gets 503 with Retry-After, and 30 more follow") {
                 for await _ in tally.refusals { break }
                 let heldBack = try await heldBack(30, client, path)
                 guard heldBack == 30, tally.attempts == 1 else {
                     throw DemoStory.Unexpected(description: "\(tally.attempts) requests left the client")
                 }
-                return "\(heldBack) were held back at once, each told when; \(tally.attempts) request reached the server"
+                return "\(heldBack) were refused by the client with a retry time; \(tally.attempts) request reached the server"
             }
-            try await steps.run("The first call goes on when the time has come, and the others after it") {
+            try await steps.run("The first call continues after the delay, and the others follow it") {
                 let reply = try await first.next()
                 for _ in 0..<30 { let _: LabSuccess = try await client.get(path) }
                 return "200 on request \(reply?.attempt ?? 0), after \(tally.waited.inSeconds); then 30 times 200"
@@ -99,7 +99,7 @@ struct FailureScenarios: Sendable {
         }
     }
 
-    /// How many of so many calls the client itself did not send, and told when to come back.
+    /// Makes calls, and returns how many of them the client refused itself with a retry time.
     private func heldBack(_ count: Int, _ client: APIClient, _ path: String) async throws -> Int {
         var heldBack = 0
         for _ in 0..<count {
@@ -114,14 +114,14 @@ struct FailureScenarios: Sendable {
     }
 }
 
-/// Counts what left a client, and how long it waited.
+/// Counts the requests that left a client, and the time that it waited.
 private final class DemoTally: CallListener {
     private struct State {
         var attempts = 0
         var waited = Duration.zero
     }
 
-    /// Yields when an answer refused.
+    /// Yields when a response was a refusal.
     let refusals: AsyncStream<Void>
     private let refused: AsyncStream<Void>.Continuation
     private let state = Mutex(State())
@@ -136,7 +136,7 @@ private final class DemoTally: CallListener {
     func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted: state.withLock { $0.attempts += 1 }
-        // Noted when the gate has heard of the refusal.
+        // Recorded after the gate has received the refusal.
         case .waiting(let wait, _):
             state.withLock { $0.waited += wait }
             refused.yield()

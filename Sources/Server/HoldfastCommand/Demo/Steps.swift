@@ -1,19 +1,19 @@
 import ErrorContract
 import Synchronization
 
-/// Runs the steps of the demo one after the other, numbers and prints them.
+/// Runs the steps of the demo one after another, numbers and prints them.
 final class Steps: Sendable {
     private let printer: DemoPrinter
     private let count = Mutex(0)
 
-    /// The state of what runs beside the steps; shown while a step takes long.
+    /// Describes concurrent work; shown while a step takes long.
     private let status: (@Sendable () -> String)?
 
     init(printer: DemoPrinter, status: (@Sendable () -> String)? = nil) {
         (self.printer, self.status) = (printer, status)
     }
 
-    /// Runs a step that must succeed; what it returns is printed.
+    /// Runs a step that must succeed, and prints its result.
     func run(_ title: String, _ body: () async throws -> String) async throws {
         _ = try await run(title, body) { $0 }
     }
@@ -39,7 +39,7 @@ final class Steps: Sendable {
         }
     }
 
-    /// Shows that a step goes on, from its second second.
+    /// Shows the progress of a step that takes longer than a second.
     private func ticker(_ title: String) -> Task<Void, any Error>? {
         status.map { status in
             Task { [printer] in

@@ -5,7 +5,7 @@ import RateLimiting
 import SQLiteStores
 
 extension Doctor {
-    /// The folder, its permissions and room, the database, the limits.
+    /// Checks the folder, its permissions and free space, the database, and the limits.
     func examineData() async -> [Finding] {
         guard case .postgres(let settings) = configuration.database else { return await examineFolder() }
         return await examineFolder() + examinePostgres(settings)
@@ -18,12 +18,12 @@ extension Doctor {
                 .advice(
                     "data",
                     "there is no \(folder.path) yet",
-                    "'holdfast serve' or 'holdfast migrate' makes it; or name it with --data"
+                    "'holdfast serve' or 'holdfast migrate' creates it; or specify it with --data"
                 )
             ]
         }
         guard kind == .typeDirectory else {
-            return [.wrong("data", "\(folder.path) is no folder", "move it away, or name another folder with --data")]
+            return [.wrong("data", "\(folder.path) is not a folder", "move it away, or specify another folder with --data")]
         }
         let files = [examinePermissions(folder), examineSecret(folder), examineMailbox(folder), examineRoom(folder)]
         if configuration.database.isRemote { return files.compactMap { $0 } }
@@ -49,7 +49,7 @@ extension Doctor {
     private func examineMailbox(_ folder: URL) -> Finding? {
         let mailbox = folder.appending(path: "mailbox")
         guard let kind = kind(of: mailbox), kind != .typeDirectory else { return nil }
-        return .wrong("mailbox", "\(mailbox.path) is no folder", "move it away; the server makes a new one")
+        return .wrong("mailbox", "\(mailbox.path) is not a folder", "move it away; the server creates a new one")
     }
 
     private func examinePermissions(_ folder: URL) -> Finding {
@@ -81,9 +81,9 @@ extension Doctor {
             }
         guard open.isEmpty else {
             let names = open.map { $0 == "." ? "the folder itself" : $0 }.joined(separator: ", ")
-            return .wrong("data", "others than the owner may look into \(names)", "chmod -R go= '\(folder.path)'")
+            return .wrong("data", "other users than the owner can read \(names)", "chmod -R go= '\(folder.path)'")
         }
-        return .good("data", "\(folder.path) is for its owner alone")
+        return .good("data", "only the owner can read \(folder.path)")
     }
 
     private func examineRoom(_ folder: URL) -> Finding {
@@ -92,7 +92,7 @@ extension Doctor {
             return .advice("disk", "free space can't be told", "look with df")
         }
         let text = "\(free / 1_048_576) MiB are free"
-        let remedy = "make room: a full disk refuses every write"
+        let remedy = "free some space: on a full disk, every write fails"
         if free < 64 * 1_048_576 { return .wrong("disk", text, remedy) }
         return free < 1_024 * 1_048_576 ? .advice("disk", text, remedy) : .good("disk", text)
     }
@@ -100,7 +100,7 @@ extension Doctor {
     private func examineDatabase() async -> [Finding] {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
-            return [.advice("database", "there is none yet", "'holdfast serve' or 'holdfast migrate' makes it")]
+            return [.advice("database", "does not exist yet", "'holdfast serve' or 'holdfast migrate' creates it")]
         }
         do {
             let found = try await SQLiteInspection(path: path)
@@ -115,7 +115,7 @@ extension Doctor {
                     .wrong(
                         "database",
                         "was moved to PostgreSQL",
-                        "set DATABASE_URL, or go back by 'holdfast migrate copy --from sqlite:\(folder) --undo'"
+                        "set DATABASE_URL, or undo the move with 'holdfast migrate copy --from sqlite:\(folder) --undo'"
                     )
                 ]
             }
@@ -124,7 +124,7 @@ extension Doctor {
                     .wrong(
                         "database",
                         "belongs to a newer version of holdfast",
-                        "run that version, or restore the backup of before"
+                        "run that version, or restore an earlier backup"
                     )
                 ]
             }
@@ -134,11 +134,11 @@ extension Doctor {
                     .advice(
                         "database",
                         text,
-                        "make a backup; 'holdfast migrate' or the next 'holdfast serve' brings it up to date"
+                        "make a backup; 'holdfast migrate' or the next 'holdfast serve' migrates it"
                     )
                 ]
             }
-            // Up to date, so that opening it as the server does changes nothing.
+            // It is up to date, so opening it as the server does changes nothing.
             let database = try SQLiteDatabase(path: path)
             let isDurable = try await database.synchronousLevel() == 2
             try database.close()
@@ -147,7 +147,7 @@ extension Doctor {
                     .wrong(
                         "database",
                         "is in \(found.journalMode), and not durable",
-                        "file systems of networks don't do; use a local disk"
+                        "network file systems don't support WAL; use a local disk"
                     )
                 ]
             }
@@ -162,18 +162,18 @@ extension Doctor {
 
     private func examineLimits(_ folder: URL) -> Finding {
         guard configuration.limits.mode != .off else {
-            return .advice("limits", "are off", "leave RATE_LIMIT_MODE out: passwords and links may be guessed without end")
+            return .advice("limits", "are off", "remove RATE_LIMIT_MODE: without limits, passwords can be guessed")
         }
         let journal = folder.appending(path: "limits.journal").path
         guard FileManager.default.fileExists(atPath: journal) else { return .good("limits", "nothing was counted yet") }
         guard kind(of: URL(filePath: journal)) == .typeRegular else {
-            return .wrong("limits", "\(journal) is no file", "move it away: else a restart forgets every limit")
+            return .wrong("limits", "\(journal) is not a file", "move it away: otherwise a restart resets all limits")
         }
         guard FileManager.default.isReadableFile(atPath: journal), FileManager.default.isWritableFile(atPath: journal) else {
             return .wrong(
                 "limits",
                 "\(journal) can't be read and written",
-                "chown it to the server's user: else a restart forgets every limit"
+                "chown it to the server's user: otherwise a restart resets all limits"
             )
         }
         return .good("limits", "are kept over restarts")

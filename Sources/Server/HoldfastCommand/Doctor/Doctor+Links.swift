@@ -8,10 +8,10 @@ import ResilientHTTP
 import Timekeeping
 
 extension Doctor {
-    /// The domain that links begin with, the file that connects it with apps, and the clock, which its answer tells.
+    /// Checks the domain of links, its association file for apps, and the clock, by the `Date` of the domain's response.
     func examineLinks() async -> [Finding] {
         guard let base = configuration.resetBaseURL else {
-            return [.good("links", "begin with the address that is served"), examineClock(told: nil)]
+            return [.good("links", "begin with the address of the server"), examineClock(told: nil)]
         }
         let hasApps = configuration.associatedApps.apple != nil
         let path = hasApps ? AssociationFile.path : base.path(percentEncoded: true)
@@ -21,7 +21,7 @@ extension Doctor {
             let clock = examineClock(told: fields[.date].flatMap { HTTPDate.parse($0, now: now) })
             return (hasApps ? [association(base, path, status, fields, bytes)] : [page(base, status)]) + [clock]
         } catch {
-            let remedy = "check the name in the DNS, the proxy and its certificate, or PASSWORD_RESET_BASE_URL"
+            let remedy = "check its name in the DNS, the proxy and its certificate, or PASSWORD_RESET_BASE_URL"
             let text = "\(base.absoluteString) can't be reached: \(reason(error))"
             return [.advice("links", text, remedy), examineClock(told: nil)]
         }
@@ -31,14 +31,14 @@ extension Doctor {
         guard status < 500 else {
             return .advice(
                 "links",
-                "\(base.absoluteString) answers with \(status)",
-                "start the server, and look whether the proxy finds it"
+                "\(base.absoluteString) responds with \(status)",
+                "start the server, and check that the proxy reaches it"
             )
         }
         guard base.scheme?.lowercased() == "https" else {
-            return .advice("links", "\(base.absoluteString) is not encrypted", "let PASSWORD_RESET_BASE_URL begin with https://")
+            return .advice("links", "\(base.absoluteString) is not encrypted", "use https:// in PASSWORD_RESET_BASE_URL")
         }
-        return .good("links", "\(base.absoluteString) answers")
+        return .good("links", "\(base.absoluteString) responds")
     }
 
     private func association(_ base: URL, _ path: String, _ status: Int, _ fields: HTTPFields, _ bytes: [UInt8]) -> Finding {
@@ -52,17 +52,17 @@ extension Doctor {
         )
         let report = LinksReport(retrieval, links: ["\(base.absoluteString.trimmingSuffix("/"))/reset-password?token=abc"])
         guard report.isGood else {
-            return .advice("links", "phones will not open the app by \(address)", "holdfast links verify \(base.absoluteString)")
+            return .advice("links", "\(address) opens no app on phones", "holdfast links verify \(base.absoluteString)")
         }
-        return .good("links", "\(address) connects links with the app")
+        return .good("links", "\(address) associates links with the app")
     }
 
     private func examineClock(told: Date?) -> Finding {
         let now = Date()
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
-        let remedy = "set the clock, and keep it by NTP (timedatectl set-ntp true): links and tokens live by it"
+        let remedy = "set the clock and synchronize it by NTP (timedatectl set-ntp true): links and tokens expire by it"
         guard (2_025...2_100).contains(year) else { return .wrong("clock", "says that it is \(year)", remedy) }
-        guard let told else { return .good("clock", "says \(now.formatted(.iso8601)); nothing to compare it with") }
+        guard let told else { return .good("clock", "is at \(now.formatted(.iso8601)); it was not compared") }
         let difference = Int(now.timeIntervalSince(told).rounded())
         guard abs(difference) > 5 else { return .good("clock", "agrees with the domain of links") }
         let text = "is \(abs(difference)) s \(difference > 0 ? "ahead of" : "behind") the domain of links"

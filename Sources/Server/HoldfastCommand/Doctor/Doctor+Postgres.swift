@@ -5,7 +5,7 @@ import PostgresStores
 import ServerMiddleware
 
 extension Doctor {
-    /// PostgreSQL: the connection, the tables, durability, connections, standbys, and the clocks of the servers.
+    /// Checks PostgreSQL: the connection, the tables, durability, connections, standbys, and the clocks of the servers.
     func examinePostgres(_ settings: PostgresSettings) async -> [Finding] {
         var settings = settings
         (settings.connectTimeout, settings.acquireTimeout, settings.queryTimeout) = (patience, patience, patience)
@@ -28,7 +28,7 @@ extension Doctor {
     private func examineServer(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
         let text = "PostgreSQL \(found.version), \(found.size / 1_048_576) MiB"
         if found.isStandby {
-            let remedy = "name the primary in DATABASE_URL, or all hosts with target_session_attrs=read-write"
+            let remedy = "use the primary in DATABASE_URL, or all hosts with target_session_attrs=read-write"
             return .wrong("database", "\(text): a standby, which accepts no writes", remedy)
         }
         if found.versionNumber < 130_000 { return .wrong("database", "\(text) is too old", "use version 13 or later") }
@@ -40,14 +40,14 @@ extension Doctor {
 
     private func examineTables(_ found: PostgresInspection) -> Finding {
         guard !found.isIncompleteCopy else {
-            return .wrong("tables", "have a part of the data of SQLite", "continue 'holdfast migrate copy'")
+            return .wrong("tables", "contain only a part of the data from SQLite", "continue 'holdfast migrate copy'")
         }
         switch found.pendingSteps {
         case nil:
-            return .wrong("tables", "belong to a newer version of holdfast", "run that version, or restore the backup of before")
+            return .wrong("tables", "belong to a newer version of holdfast", "run that version, or restore an earlier backup")
         case []?: return .good("tables", "are up to date")
         case let steps?:
-            let remedy = "make a backup; 'holdfast migrate' or the next 'holdfast serve' brings them up to date"
+            let remedy = "make a backup; 'holdfast migrate' or the next 'holdfast serve' migrates them"
             return .advice("tables", "are \(steps.count) steps behind this version", remedy)
         }
     }
@@ -58,11 +58,11 @@ extension Doctor {
             return .wrong("durability", text, "set both to on: a crash can destroy the database")
         }
         guard found.synchronousCommit != "off" else {
-            return .wrong("durability", "synchronous_commit is off", "set it to on: a crash loses what was acknowledged")
+            return .wrong("durability", "synchronous_commit is off", "set it to on: a crash can lose acknowledged data")
         }
         let isWeak = ["local", "remote_write"].contains(found.synchronousCommit)
         guard found.synchronousStandbys.isEmpty || !isWeak else {
-            let text = "synchronous_commit is \(found.synchronousCommit): a failover can lose what was acknowledged"
+            let text = "synchronous_commit is \(found.synchronousCommit): a failover can lose acknowledged data"
             return .advice("durability", text, "set synchronous_commit=on")
         }
         return .good("durability", "every commit is on disk (synchronous_commit=\(found.synchronousCommit))")
@@ -70,7 +70,7 @@ extension Doctor {
 
     private func examineConnections(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
         let servers = max(1, found.servers.count)
-        // One more server: an update starts the new one before the old one ends.
+        // An update starts the new server before the old one ends.
         let needed = (servers + 1) * settings.maximum
         let text = "\(servers) servers and one more need \(needed) of \(found.connections) connections"
         guard needed > found.connections else { return .good("connections", text) }
@@ -84,7 +84,7 @@ extension Doctor {
                 ? .good("standby", text) : .advice("standby", text, "check its disk and the network")
         }
         if !found.synchronousStandbys.isEmpty, !found.standbys.contains(where: { ["sync", "quorum"].contains($0.state) }) {
-            let remedy = "every write waits for one: start a standby, or empty synchronous_standby_names"
+            let remedy = "all writes wait for one: start a standby, or clear synchronous_standby_names"
             findings.append(.wrong("standby", "no synchronous standby is connected", remedy))
         }
         return findings
@@ -94,7 +94,7 @@ extension Doctor {
         var findings: [Finding] = []
         if found.oldestTransaction > 600 {
             let text = "a transaction has been open for \(Int(found.oldestTransaction / 60)) min"
-            findings.append(.advice("upkeep", text, "end it (pg_stat_activity): dead rows can't be removed meanwhile"))
+            findings.append(.advice("upkeep", text, "end it (pg_stat_activity): until then, dead rows can't be removed"))
         }
         if let index = found.invalidIndexes.first {
             findings.append(.advice("upkeep", "the index \(index) is invalid", "REINDEX INDEX CONCURRENTLY \(index)"))
@@ -106,7 +106,7 @@ extension Doctor {
         found.servers.filter { abs($0.clockAhead) > 5 }.map { server in
             let direction = server.clockAhead > 0 ? "ahead of" : "behind"
             let text = "of \(server.name) is \(Int(abs(server.clockAhead))) s \(direction) the database's"
-            return .advice("clock", text, "keep it by NTP: logs and certificates go by it")
+            return .advice("clock", text, "synchronize it by NTP: logs and certificates depend on it")
         }
     }
 }

@@ -4,11 +4,11 @@ import Logging
 import ValkeyDriver
 
 extension Doctor {
-    /// Valkey or Redis: the connection, the version, eviction, memory, and persistence.
+    /// Checks Valkey or Redis: the connection, the version, eviction, memory, and persistence.
     func examineSharedLimits() async -> [Finding] {
         guard let shared = configuration.sharedLimits else {
             guard configuration.database.isRemote, configuration.limitScope == .server else { return [] }
-            let text = "are applied by each server alone: N servers admit up to N times each limit"
+            let text = "apply per server: N servers admit up to N times each limit"
             return [.advice("limits", text, "set VALKEY_URL on all servers")]
         }
         let logger = Logger(label: "holdfast.valkey") { _ in SwiftLogNoOpLogHandler() }
@@ -17,7 +17,7 @@ extension Doctor {
         do throws(ValkeyError) {
             findings = examine(try await ValkeyInspection(client, within: min(patience, .seconds(3))))
         } catch {
-            let remedy = "check VALKEY_URL, the server and the network; meanwhile VALKEY_FALLBACK decides"
+            let remedy = "check VALKEY_URL, the server and the network; until then, VALKEY_FALLBACK applies"
             findings = [.wrong("valkey", "\(error)", remedy)]
         }
         await client.close()
@@ -31,38 +31,38 @@ extension Doctor {
     private func examineServer(_ found: ValkeyInspection) -> Finding {
         let text = "\(found.name) \(found.version), replies in \(String(format: "%.1f", found.milliseconds)) ms"
         if found.isReplica {
-            return .wrong("valkey", "\(text): a replica, which accepts no writes", "name the primary in VALKEY_URL")
+            return .wrong("valkey", "\(text): a replica, which accepts no writes", "use the primary in VALKEY_URL")
         }
         if found.milliseconds > 5 {
-            return .advice("valkey", text, "put it near the servers: a decision of 10 ms is made without it")
+            return .advice("valkey", text, "place it near the servers: a decision that takes 10 ms is made without it")
         }
         return .good("valkey", text)
     }
 
     private func examineEviction(_ found: ValkeyInspection) -> Finding {
         guard found.policy == "noeviction" else {
-            let text = "maxmemory-policy is \(found.policy): it removes usage that limits have counted"
+            let text = "maxmemory-policy is \(found.policy): Valkey may evict the usage of limits"
             return .wrong("eviction", text, "set maxmemory-policy to noeviction")
         }
         return .good("eviction", "maxmemory-policy is noeviction")
     }
 
     private func examineMemory(_ found: ValkeyInspection) -> Finding {
-        let text = "\(found.usedMemory / 1_048_576) MiB are used"
+        let text = "\(found.usedMemory / 1_048_576) MiB used"
         guard found.maximumMemory > 0 else { return .good("limit memory", "\(text); maxmemory is not set") }
         let full = "\(text) of \(found.maximumMemory / 1_048_576) MiB"
         guard found.usedMemory * 5 > found.maximumMemory * 4 else { return .good("limit memory", full) }
-        return .advice("limit memory", full, "raise maxmemory: when it is reached, VALKEY_FALLBACK decides")
+        return .advice("limit memory", full, "raise maxmemory: when it is reached, VALKEY_FALLBACK applies")
     }
 
     private func examinePersistence(_ found: ValkeyInspection) -> Finding {
         found.isPersistent
             ? .good("persistence", "limits survive a restart of \(found.name)")
-            : .good("persistence", "is off: after a restart of \(found.name) each server enforces the usage that it has counted")
+            : .good("persistence", "is off: after a restart of \(found.name), servers enforce their own counts")
     }
 }
 
-/// The state of a Valkey or Redis server, read without changing anything.
+/// The state of a Valkey or Redis server, read without any change.
 private struct ValkeyInspection {
     /// `Valkey` or `Redis`.
     let name: String
@@ -72,7 +72,7 @@ private struct ValkeyInspection {
     let isReplica: Bool
     /// `maxmemory-policy`.
     let policy: String
-    /// Bytes in use, and the most that may be; 0 for no limit.
+    /// Bytes in use, and their limit; 0 for no limit.
     let usedMemory, maximumMemory: Int
     /// Whether anything is written to disk.
     let isPersistent: Bool
@@ -95,7 +95,7 @@ private struct ValkeyInspection {
         policy = facts["maxmemory_policy"] ?? "unknown"
         usedMemory = facts["used_memory"].flatMap { Int($0) } ?? 0
         maximumMemory = facts["maxmemory"].flatMap { Int($0) } ?? 0
-        // Hosting providers forbid CONFIG.
+        // Hosting providers disable CONFIG.
         let reply = try? await client.send(ValkeyCommand("CONFIG", "GET", "save"), within: time)
         var schedule: [UInt8] = []
         if case .array(let pair)? = reply, case .text(let text)? = pair.last { schedule = text }

@@ -6,13 +6,13 @@ import Foundation
 import ServerMiddleware
 import StrictJSON
 
-/// Looks at all that a server needs, and changes nothing.
+/// Checks everything that a server needs, and changes nothing.
 struct Doctor: Sendable {
     let configuration: AccountServerConfiguration
-    /// How long one look at the network may take.
+    /// The longest time for a network check.
     var patience: Duration = .seconds(8)
 
-    /// Every finding, in the order in which they are best mended.
+    /// Returns all findings, in the order in which they should be fixed.
     func examine() async -> [Finding] {
         async let mail = examineMail()
         async let link = examineLinks()
@@ -24,7 +24,7 @@ struct Doctor: Sendable {
     private func examineCertificate(now: Date = Date()) -> Finding? {
         guard let end = configuration.tls?.end else { return nil }
         let days = Int((end.timeIntervalSince(now) / 86_400).rounded(.down))
-        let remedy = "renew it, and restart the server: it reads TLS_CERT when it starts"
+        let remedy = "renew it, and restart the server, which reads TLS_CERT only when it starts"
         if end <= now { return .wrong("certificate", "has ended", remedy) }
         return days < 14
             ? .advice("certificate", "ends in \(days) days", remedy) : .good("certificate", "ends in \(days) days")
@@ -35,29 +35,29 @@ struct Doctor: Sendable {
         if configuration.environment == .development {
             return .advice(
                 "configuration",
-                "can be used; \(mode)",
-                "leave ENVIRONMENT out where people use the server: /dev shows mails, links need no https"
+                "is valid; \(mode)",
+                "remove ENVIRONMENT on a server with users: /dev shows emails, and links need no https"
             )
         }
         return .good("configuration", "can be used; \(mode)")
     }
 
     private func examineOperations() -> Finding? {
-        if let ops = configuration.ops { return .good("operations", "/metrics and /health/ready are served at \(ops) alone") }
+        if let ops = configuration.ops { return .good("operations", "/metrics and /health/ready are only served at \(ops)") }
         guard configuration.environment == .production, configuration.metricsToken != nil else { return nil }
         return .advice(
             "operations",
-            "/metrics shares the public listener: it can't be read while all connections are in use",
+            "/metrics shares the public listener: it is unavailable while all connections are in use",
             "set OPS_LISTEN=127.0.0.1:9100"
         )
     }
 
     private func examineMail() async -> Finding {
         guard case .smtp(var settings) = configuration.mail else {
-            let remedy = "set EMAIL_HOST and its kin; see docs/mail.md"
+            let remedy = "set EMAIL_HOST and the related settings; see docs/mail.md"
             return configuration.environment == .production
-                ? .advice("mail", "no mail is sent: mails go into the local mailbox", remedy)
-                : .good("mail", "mails go into the local mailbox")
+                ? .advice("mail", "no email is sent: emails go to the local mailbox", remedy)
+                : .good("mail", "emails go to the local mailbox")
         }
         settings.timeout = min(settings.timeout, patience)
         settings.connectTimeout = min(settings.connectTimeout, patience)
@@ -66,39 +66,39 @@ struct Doctor: Sendable {
             try await SMTPDelivery.probe(settings, sender: configuration.emailFrom)
             let login = settings.credentials == nil ? "without a login" : "took the login"
             let security = settings.security == .none ? "not encrypted" : settings.security.rawValue
-            let text = "\(server) answers (\(security)), \(login)"
+            let text = "\(server) responds (\(security)), \(login)"
             guard settings.security == .none, !RequestHost.isLoopback(settings.host) else {
                 return .good("mail", text)
             }
-            return .advice("mail", text, "set EMAIL_USE_TLS=true: links would cross the network in clear")
+            return .advice("mail", text, "set EMAIL_USE_TLS=true: links would be sent unencrypted")
         } catch {
             let failure = error as? MailDeliveryError
             let reason = failure?.message ?? "\(type(of: error))"
             let remedy =
                 failure?.kind == .misconfigured
-                ? "no mail is sent until this is mended" : "check EMAIL_HOST, EMAIL_PORT and the firewall; mails wait meanwhile"
+                ? "no email is sent until this is fixed" : "check EMAIL_HOST, EMAIL_PORT and the firewall; emails wait"
             return .wrong("mail", "\(server): \(reason)", remedy)
         }
     }
 }
 
-/// What `holdfast doctor` says about one thing.
+/// The result of one check of `holdfast doctor`.
 struct Finding: Hashable, Sendable {
     enum Verdict: String, Sendable {
         /// It works.
         case good
-        /// The server runs, but somebody should look.
+        /// The server runs, but an operator should check this.
         case advice
-        /// The server does not run, or not as it should.
+        /// The server doesn't run, or not correctly.
         case wrong
     }
 
-    /// What was looked at, such as `database`.
+    /// The subject of the check, such as `database`.
     let subject: String
     let verdict: Verdict
-    /// What was found.
+    /// The result of the check.
     let text: String
-    /// What to do about it.
+    /// The fix, if one is needed.
     let remedy: String?
 
     static func good(_ subject: String, _ text: String) -> Finding {
@@ -113,7 +113,7 @@ struct Finding: Hashable, Sendable {
         Finding(subject: subject, verdict: .wrong, text: text, remedy: remedy)
     }
 
-    /// The finding as a program reads it.
+    /// The finding as JSON.
     var json: JSONValue {
         var members: JSONObject = [
             "subject": .string(subject), "verdict": .string(verdict.rawValue), "text": .string(text),
@@ -122,7 +122,7 @@ struct Finding: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The finding as a person reads it: a line, and another with what to do.
+    /// The finding as text: a line, and a second one with the fix.
     func lines(_ style: TextStyle) -> [String] {
         let mark =
             switch verdict {

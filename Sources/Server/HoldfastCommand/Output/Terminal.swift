@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Standard output and standard error, written through at once, so that a pipe sees each line when it is written.
+/// Standard output and standard error without buffering, so that a pipe gets each line when it is written.
 enum Terminal {
     /// Writes a line to standard output.
     static func say(_ line: String = "") {
@@ -29,12 +29,12 @@ enum Terminal {
         }
     }
 
-    /// Whether a person is looking at standard output, and has not asked for plain text (no-color.org).
+    /// Whether standard output is a terminal and colors are not disabled (no-color.org).
     static var isColored: Bool {
         isatty(STDOUT_FILENO) != 0 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
     }
 
-    /// Reads a line from standard input; on a terminal after a prompt, and without showing what is typed.
+    /// Reads a line from standard input. On a terminal, prints a prompt and doesn't show the typed text.
     static func secretLine(prompt: String) -> String? {
         guard isatty(STDIN_FILENO) != 0 else { return readLine() }
         FileHandle.standardError.write(Data(prompt.utf8))
@@ -51,16 +51,16 @@ enum Terminal {
     }
 }
 
-/// The exit codes that `--help` names.
+/// Additional exit codes, as documented in `--help`.
 extension ExitCode {
-    /// Bad configuration (EX_CONFIG of sysexits).
+    /// Invalid configuration (EX_CONFIG of sysexits).
     static let badConfiguration = ExitCode(78)
 }
 
-/// How text is shown on a terminal, and what must never be.
+/// Formats text for a terminal and redacts a secret.
 struct TextStyle: Sendable {
     let isColored: Bool
-    /// What is left out wherever it would stand.
+    /// The secret, which is never shown.
     let secret: String?
 
     func good(_ text: String) -> String { colored(text, "32") }
@@ -68,7 +68,7 @@ struct TextStyle: Sendable {
     func waiting(_ text: String) -> String { colored(text, "33") }
     func faint(_ text: String) -> String { colored(text, "2") }
 
-    /// The text without the secret, even if a server sent it back.
+    /// Returns the text without the secret, even if a server returned it.
     func redacted(_ text: String) -> String {
         secret.map { text.replacing($0, with: "[token]") } ?? text
     }

@@ -12,23 +12,23 @@ import Observability
 import ServerMiddleware
 import ServiceLifecycle
 
-/// An ``AccountServer`` as a process of its own: its listeners, the routes for operators and developers, and what it logs of requests.
+/// An ``AccountServer`` as a standalone process, with its listeners, the routes for operators and developers, and the logging of requests.
 struct HoldfastServer: Sendable, CustomStringConvertible {
     typealias Context = HoldfastContext
 
     let accounts: AccountServer
     let metrics: PrometheusMetrics
     let startedAt = Date()
-    /// Where `OPS_LISTEN` listens, if it is set.
+    /// The address of `OPS_LISTEN`, if it is set.
     let opsAddress = BoundAddress()
     let connections: Connections
     let opsConnections: Connections?
     var description: String { "HoldfastServer" }
     private var configuration: AccountServerConfiguration { accounts.configuration }
 
-    /// Opens the data folder; nothing listens yet.
+    /// Opens the data folder without listening.
     /// - Parameters:
-    ///   - hashing: Makes and checks password hashes; Argon2id if `nil`.
+    ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
     ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
     init(
         configuration: AccountServerConfiguration,
@@ -45,14 +45,14 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         accounts = try await AccountServer(configuration, logger: logger, metrics: metrics, hashing: hashing, time: time)
     }
 
-    /// As many as the system allows besides the files of a server that is at work.
+    /// The number of connections that the limit of open files allows, besides the files that a busy server needs.
     private static func connectionCapacity(_ logger: Logger) -> Int {
         let open = OpenFiles.raiseLimit()
-        if open < 4_352 { logger.notice("Few connections at once", metadata: ["limit": "\(max(64, open - 256))"]) }
+        if open < 4_352 { logger.notice("Few open files: connections limited", metadata: ["limit": "\(max(64, open - 256))"]) }
         return max(64, open - 256)
     }
 
-    /// Listens and serves until the group shuts down or the task is cancelled.
+    /// Listens and serves until the service group shuts down or the task is canceled.
     func application() throws -> some ApplicationProtocol {
         let plain = HTTPServerBuilder.contractHTTP1(
             renderer: accounts.renderer,
@@ -71,7 +71,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         return application
     }
 
-    /// What `OPS_LISTEN` serves, without TLS: the first to listen and the last to end.
+    /// The application at `OPS_LISTEN`, without TLS. It listens first and ends last.
     private func opsApplication() throws -> (any Service)? {
         guard let ops = configuration.ops, let opsConnections else { return nil }
         let router = ContractRouter(
@@ -97,7 +97,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
-    /// What sees every response as it is sent. As one chain it takes less than as six: the compiler knows the types of its parts.
+    /// The middleware that sees every response as it is sent. One chain is faster than six middlewares, because the compiler knows the
+    /// types of its parts.
     @MiddlewareFixedTypeBuilder<Request, Response, Context>
     private var outermost: some MiddlewareProtocol<Request, Response, Context> {
         TraceContextMiddleware()
@@ -108,7 +109,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         RateLimitFieldsMiddleware()
     }
 
-    /// All routes behind the middleware that every request passes.
+    /// Creates the router with all routes inside the common middleware.
     func router() throws -> ContractRouter<Context> {
         let router = ContractRouter(
             context: Context.self,
@@ -122,13 +123,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try accounts.addMailbox(to: router)
             try ErrorLabRoutes<Context>(renderer: accounts.renderer).add(to: router)
         }
-        // Those above are never refused for their number: who looks after the server must see it when it is busy.
+        // The routes above are never refused because of load: operators need them when the server is busy.
         try accounts.addAccountRoutes(to: router)
         try accounts.addHomePage(to: router)
         return router
     }
 
-    /// Adds what operators and their tools need; never refused for the number of requests.
+    /// Adds the routes for operators and their tools, which are never refused because of load.
     private func addOperatorRoutes(to router: some RouterMethods<Context>) {
         accounts.healthRoutes(Context.self).addReady(to: router)
         if let access = configuration.metricsAccess {
@@ -136,7 +137,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The metrics in Prometheus' text format.
+    /// Returns the metrics in Prometheus' text format.
     func metricsText() async -> String {
         var readings = ProcessReadings.all(startedAt: startedAt) + (await accounts.readings())
         for (listener, connections) in [("public", connections), ("ops", opsConnections)] {
@@ -147,7 +148,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 .init(
                     "holdfast_connections_capacity",
                     .gauge,
-                    "The most connections that may be open.",
+                    "The largest number of open connections.",
                     Double(connections.limits.capacity),
                     labels: labels
                 ),
@@ -157,7 +158,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     }
 }
 
-/// The context of a request, with the connection that it came on.
+/// The context of a request, with its connection.
 struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -170,10 +171,10 @@ struct HoldfastContext: LimitedRequestContext, ErrorLabRequestContext {
     }
 }
 
-/// Ends the connection of a client whose body was refused as too large or too slow, or whose route did not respond in time.
+/// Closes the connection of a client whose body was refused as too large or too slow, or whose route did not respond in time.
 ///
-/// The engine would go on reading such a body to its end, however long that takes. `Connection: close` has it end the connection
-/// a second after the response, so that the client can read it.
+/// The engine would continue to read such a body to its end. With `Connection: close`, it closes the connection one second after the
+/// response, so that the client can read it.
 struct LingeringCloseMiddleware: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -187,13 +188,13 @@ struct LingeringCloseMiddleware: RouterMiddleware {
     }
 }
 
-/// The address for operators could not be listened on.
+/// Listening on the address for operators failed.
 struct OpsListenFailure: Error {
     let address: OpsAddress
     let error: any Error
 }
 
-/// Serves at `OPS_LISTEN`.
+/// Serves `OPS_LISTEN`.
 private struct OpsListener: Service, CustomStringConvertible {
     let address: OpsAddress
     let application: any Service
@@ -208,9 +209,9 @@ private struct OpsListener: Service, CustomStringConvertible {
     }
 }
 
-/// How many files and connections the system lets the process have open at once.
+/// The limit of open files and connections of the process.
 enum OpenFiles {
-    /// Raises the limit as far as the process may.
+    /// Raises the limit as far as the system allows.
     /// - Returns: The limit.
     static func raiseLimit() -> Int {
         var limit = rlimit()
@@ -220,7 +221,7 @@ enum OpenFiles {
             let resource = RLIMIT_NOFILE
         #endif
         guard getrlimit(resource, &limit) == 0 else { return 1_024 }
-        // More than any server needs; some systems name no number.
+        // More than any server needs. Some systems report no limit.
         let wanted = min(limit.rlim_max, 65_536)
         if limit.rlim_cur < wanted {
             limit.rlim_cur = wanted

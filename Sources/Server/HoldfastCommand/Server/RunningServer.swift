@@ -5,8 +5,8 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs a server for the time of a closure, on the address that it is bound to, and shuts it down gracefully.
-/// - Throws: What the closure throws, or why the server could not start.
+/// Runs a server while a closure runs, passes its address to the closure, and shuts it down gracefully.
+/// - Throws: The error of the closure, or the reason for which the server could not start.
 func withRunningServer<Result: Sendable>(
     _ server: HoldfastServer,
     logger: Logger,
@@ -19,7 +19,7 @@ func withRunningServer<Result: Sendable>(
             return nil
         }
         tasks.addTask {
-            // Without an address the server could not start, and says why itself.
+            // Without an address, the server could not start, and throws the reason itself.
             guard let bound = try? await server.accounts.address.get() else { return nil }
             do {
                 let result = try await body(bound)
@@ -44,34 +44,34 @@ func withRunningServer<Result: Sendable>(
 }
 
 extension HoldfastServer {
-    /// Serves until SIGTERM or SIGINT, then finishes what is in hand. SIGHUP changes the limits to those of the settings.
+    /// Serves until SIGTERM or SIGINT, then finishes the work in flight. SIGHUP reloads the limits from the settings.
     /// - Parameter announce: Called once with the address, when the server listens.
-    /// - Throws: Why the server could not start.
+    /// - Throws: The reason for which the server could not start.
     func runUntilSignaled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: try application()), .init(service: Announcement(address: accounts.address, announce: announce)),
                 .init(service: LimitReload(accounts: accounts)),
-                // The last ends first, and the others wait for it.
+                // The services end in reverse order: the last one ends first, and the others wait for it.
                 .init(service: DrainService(drain: accounts.drain, delay: accounts.configuration.shutdownDelay)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // One client that never ends its request must not hold the process for ever; a mail that is cut off may come twice.
+        // A client that never ends its request must not keep the process alive. An email that is cut off may be sent twice.
         let limit = max(.seconds(20), accounts.configuration.mail.timeout + .seconds(5))
         group.maximumGracefulShutdownDuration = limit + accounts.configuration.shutdownDelay
         try await ServiceGroup(configuration: group).run()
     }
 }
 
-/// A signal ended a command.
+/// A command was ended by a signal.
 struct EndedBySignal: Error {
     let signal: Int32
 }
 
-/// Runs a closure, which is canceled by a signal that ends the process.
-/// - Throws: ``EndedBySignal``, or what the closure throws.
+/// Runs a closure, and cancels it if a signal ends the process.
+/// - Throws: ``EndedBySignal``, or the error of the closure.
 func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
@@ -84,7 +84,7 @@ func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async th
     }
 }
 
-/// Tells where the server listens, then waits for the end with the others.
+/// Reports the address of the server, then waits for the shutdown.
 private struct Announcement: Service {
     let address: BoundAddress
     let announce: @Sendable (URL) -> Void
@@ -109,9 +109,9 @@ private struct DrainService: Service, CustomStringConvertible {
     }
 }
 
-/// Reads the limits anew at each SIGHUP, so that they change without a restart and without a fresh burst for any client.
+/// Reloads the limits at each SIGHUP, so that they change without a restart. Usage is kept, so clients don't get a new burst.
 ///
-/// Settings that can't be used change nothing: the limits stay as they were, and the log says why.
+/// Invalid settings change nothing: the limits stay as they were, and the log has the problems.
 private struct LimitReload: Service, CustomStringConvertible {
     let accounts: AccountServer
     /// The service group logs its services by their descriptions.
@@ -126,19 +126,19 @@ private struct LimitReload: Service, CustomStringConvertible {
             try await accounts.change(
                 to: AccountServerConfiguration.environment(dataFolder: accounts.configuration.dataFolder).limits
             )
-            accounts.logger.notice("Limits were read anew")
+            accounts.logger.notice("Rate limits reloaded")
         } catch {
-            accounts.logger.error("Limits stay as they were", metadata: ["error": "\(error)"])
+            accounts.logger.error("Rate limits not reloaded", metadata: ["error": "\(error)"])
         }
     }
 }
 
-/// Why a server could not start, in words that tell its operator what to do.
+/// The reason for which a server could not start, with its fix.
 struct StartFailure: CustomStringConvertible {
     let description: String
 
     /// - Parameters:
-    ///   - host: Where it was to listen, if it was.
+    ///   - host: The address on which it should listen, if any.
     init(_ error: any Error, host: String = "", port: Int = 0) {
         switch error {
         case let failure as OpsListenFailure:
@@ -147,13 +147,13 @@ struct StartFailure: CustomStringConvertible {
         case let error as IOError where error.errnoCode == EADDRINUSE:
             description = "port \(port) of \(host) is in use by another program; choose another with --port"
         case let error as IOError where error.errnoCode == EACCES:
-            description = "port \(port) is for the system's services; choose one above 1023 with --port"
+            description = "port \(port) is reserved for privileged processes; choose one above 1023 with --port"
         case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
-            description = "\(host) is no address of this machine; choose another with --host"
+            description = "\(host) is not an address of this machine; choose another with --host"
         case let error as CocoaError:
             let underlying = error.underlying as? POSIXError
             let path = error.filePath ?? (error.userInfo[NSURLErrorKey] as? URL)?.path
-            let reason = underlying.map { String(cString: strerror($0.code.rawValue)) } ?? "it can't be used as it is"
+            let reason = underlying.map { String(cString: strerror($0.code.rawValue)) } ?? "it is not usable"
             description = path.map { "\($0): \(reason)" } ?? error.localizedDescription
         default: description = "\(error)"
         }

@@ -1,6 +1,6 @@
 import Logging
 
-/// JSON as it grows.
+/// A JSON text that is written piece by piece.
 struct JSONText {
     var text = ""
 
@@ -19,7 +19,7 @@ struct JSONText {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // What some readers of lines take for an end of one.
+            // Some readers take these characters for line ends.
             case "\u{2028}", "\u{2029}", "\u{85}", "\u{7F}", "\u{0}"..<"\u{20}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -29,7 +29,7 @@ struct JSONText {
         text += "\""
     }
 
-    /// Adds an object; a member whose name says that it is secret is hidden.
+    /// Adds an object. Hides the value of a member whose name indicates a secret.
     mutating func add(_ pairs: [(key: String, value: Logger.MetadataValue)], depth: Int) {
         text += "{"
         for (index, (key, value)) in pairs.enumerated() {
@@ -41,7 +41,7 @@ struct JSONText {
         text += "}"
     }
 
-    /// Adds a value; what is too deep is written as text.
+    /// Adds a value. A value that is nested too deeply is written as text.
     mutating func add(_ value: Logger.MetadataValue, depth: Int) {
         switch value {
         case .dictionary(let members) where depth < LogLine.deepestValue:

@@ -1,22 +1,27 @@
 public import Foundation
 public import Logging
 
-/// How a log is written.
+/// The format of log lines.
 public enum LogFormat: String, Hashable, Sendable, CaseIterable {
-    /// For people: time, level, label, message, metadata as `key=value`.
+    /// For terminals: time, level, label, message, and metadata as `key=value`.
     case text
-    /// For programs: an object of JSON for each line.
+    /// For programs: one JSON object per line.
     case json
 }
 
-/// Writes each event as one line, whatever is in it, and masks what looks like a secret or an address.
+/// A log handler that writes each event as one line, and masks values that look like a secret or an address.
 ///
-/// A line is bounded: its message, each value and the number of values; what is cut ends in `…`.
+/// Lines are bounded: the length of the message and of each value, and the number of values. A text that is cut ends in `…`.
+///
+/// ```swift
+/// let logger = Logger(label: "notes") { LineLogHandler(label: $0, format: .json) }
+/// logger.info("Server started", metadata: ["http.port": "8080"])
+/// ```
 public struct LineLogHandler: LogHandler {
-    /// Takes a line without its end.
+    /// Writes a line, which has no line end.
     public typealias Sink = @Sendable (String) -> Void
 
-    /// A request's logger has few values, and each that is added copies those before: a list takes less than a dictionary.
+    /// A list, not a dictionary: a request's logger has few values, and each change copies them, which is faster for a list.
     private var values: [(key: String, value: Logger.MetadataValue)] = []
     public var logLevel: Logger.Level = .info
     public var metadataProvider: Logger.MetadataProvider?
@@ -27,10 +32,10 @@ public struct LineLogHandler: LogHandler {
 
     /// Creates a handler.
     /// - Parameters:
-    ///   - label: The logger's.
-    ///   - format: The form of the lines.
+    ///   - label: The label of the logger.
+    ///   - format: The format of the lines.
     ///   - now: The wall clock.
-    ///   - sink: Where lines go; standard error if not given, each by one call of the system.
+    ///   - sink: Writes a line; by default to standard error, each by one system call.
     public init(
         label: String,
         format: LogFormat,
@@ -77,7 +82,7 @@ public struct LineLogHandler: LogHandler {
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            // A log that nobody takes must not stop the server.
+            // If nothing reads the log, the server must continue.
             guard written > 0 else { return }
             rest = rest.dropFirst(written)
         }
@@ -85,6 +90,6 @@ public struct LineLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// Where a line's metadata have the id of the request that it belongs to; the name is Hummingbird's.
+    /// The key of the request's id in a line's metadata; defined by Hummingbird.
     public static let requestIDKey = "hb.request.id"
 }

@@ -1,11 +1,11 @@
 import Foundation
 import Logging
 
-/// An event as it is written.
+/// A log event in its written form.
 struct LogLine {
-    /// In bytes.
+    /// The longest message, in bytes.
     static let longestMessage = 4_096
-    /// In bytes.
+    /// The longest value, in bytes.
     static let longestValue = 1_024
     static let mostValues = 64
     static let deepestValue = 4
@@ -15,12 +15,12 @@ struct LogLine {
     let label: String
     let message: String
     private let requestID: String?
-    /// Sorted by their keys, without the request's id.
+    /// Sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]
 
     /// - Parameters:
-    ///   - metadata: Of equal keys the value in the first dictionary counts.
-    ///   - values: More of it, which counts where no dictionary has the key.
+    ///   - metadata: Metadata in the order of precedence: of equal keys, the value in the first dictionary is used.
+    ///   - values: Further metadata, used for keys that no dictionary has.
     init(
         time: Date,
         level: Logger.Level,
@@ -46,7 +46,7 @@ struct LogLine {
         self.pairs = pairs.count > Self.mostValues ? Array(pairs.prefix(Self.mostValues)) : pairs
     }
 
-    /// One object of JSON.
+    /// The line as one JSON object.
     var json: String {
         var json = JSONText()
         json.text += "{\"time\":\"\(LogTime.text(of: time))\",\"level\":\"\(level.rawValue)\",\"message\":"
@@ -64,7 +64,7 @@ struct LogLine {
         return json.text + "}"
     }
 
-    /// A line for people.
+    /// The line as text for a terminal.
     var text: String {
         var line = LogTime.text(of: time)
         line.reserveCapacity(256)
@@ -97,12 +97,12 @@ struct LogLine {
         }
     }
 
-    /// The text of a value, without a detour for one that is a text already.
+    /// Returns the text of a value, without a conversion if it is a text already.
     static func text(of value: Logger.MetadataValue) -> String {
         if case .string(let text) = value { text } else { "\(value)" }
     }
 
-    /// The text with nothing that begins a new line, moves a cursor or turns the writing round.
+    /// Returns the text with escapes for all characters that begin a line, move a cursor or change the direction of writing.
     private static func plain(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         guard text.unicodeScalars.contains(where: isOdd) else { return text }
@@ -116,9 +116,9 @@ struct LogLine {
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// The text, masked, then cut: a secret that is cut in two would not be known as one.
+    /// Masks the text, then cuts it: half of a secret would not be recognized.
     static func bounded(_ text: String, _ limit: Int) -> String {
-        // What is far beyond the limit is not worth masking.
+        // Text far beyond the limit is cut before masking.
         let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text
         let masked = LogRedaction.masked(head)
         guard masked.utf8.count > limit else { return masked }
@@ -127,7 +127,7 @@ struct LogLine {
 }
 
 extension String {
-    /// The last index between scalars with at most so many bytes before it.
+    /// Returns the last index between scalars with at most this many bytes before it.
     fileprivate func scalarIndex(atMost bytes: Int) -> String.Index {
         let end = utf8.index(startIndex, offsetBy: bytes)
         var index = end
@@ -136,9 +136,9 @@ extension String {
     }
 }
 
-/// Times of a log: RFC 3339, UTC, milliseconds.
+/// The format of times in the log: RFC 3339, UTC, milliseconds.
 enum LogTime {
-    /// A time, such as `2026-11-21T10:30:00.123Z`; what is outside the years 0 to 9999 is put at their edge.
+    /// Formats a time, such as `2026-11-21T10:30:00.123Z`. Times outside the years 0 to 9999 are clamped.
     static func text(of time: Date) -> String {
         let milliseconds = min(max((time.timeIntervalSince1970 * 1_000).rounded(.down), -62_167_219_200_000), 253_402_300_799_999)
         let whole = Int64(milliseconds.isNaN ? 0 : milliseconds)
@@ -169,7 +169,7 @@ enum LogTime {
         }
     }
 
-    /// The date of a day since 1970, by the era of 400 years that it lies in (Hinnant, "chrono-compatible low-level date algorithms").
+    /// Returns the date of a day since 1970, computed by eras of 400 years (Hinnant, "chrono-compatible low-level date algorithms").
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = floorDiv(shifted, 146_097)

@@ -1,15 +1,16 @@
 public import Logging
 
-/// The last guard before a log: nothing that looks like an address or a secret passes. What writes to the log must not rely on it.
+/// Masks everything in a log text that looks like an address or a secret. This is a last safeguard: code must not log secrets in the first
+/// place.
 ///
-/// Masked are e-mail addresses, also with `%40`; what follows `Bearer` and `Basic`; JSON Web Tokens; runs of 43 characters or more of
-/// base64url, which is how 256 random bits are written.
+/// Masked are email addresses, also with `%40`; the text after `Bearer` and `Basic`; JSON Web Tokens; and base64url texts of 43 characters
+/// or more, the length of 256 random bits.
 public enum LogRedaction {
     static let hidden = "[hidden]"
     private static let address = "[address]"
     private static let token = "[token]"
 
-    /// The text with everything masked that looks secret. O(n).
+    /// Returns the text with all such parts masked. O(n).
     public static func masked(_ text: String) -> String {
         guard mayHoldSecret(text) else { return text }
         let bytes = Array(text.utf8)
@@ -46,7 +47,7 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Whether the text has to be looked at closely; nearly none has.
+    /// Whether the text may contain a secret and must be searched. This is false for most texts.
     private static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -56,7 +57,7 @@ public enum LogRedaction {
                 if byte == UInt8(ascii: "@") || byte == UInt8(ascii: "%") { return true }
                 run = byte.isWord ? run + 1 : 0
                 if run == 43 { return true }
-                // What `Bearer`, `Basic` and a JSON Web Token begin with.
+                // The beginnings of `Bearer`, `Basic` and a JSON Web Token.
                 guard run == 3 else { continue }
                 let (first, second) = (bytes[index - 2] | 0x20, bytes[index - 1] | 0x20)
                 if first == UInt8(ascii: "b"), second == UInt8(ascii: "e") || second == UInt8(ascii: "a") { return true }
@@ -66,7 +67,7 @@ public enum LogRedaction {
         }
     }
 
-    /// Whether what has this name is not to be shown, whatever it is.
+    /// Whether the value of this key is always hidden.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -83,7 +84,7 @@ public enum LogRedaction {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
     }
 
-    /// The length of an at-sign, plain or escaped.
+    /// The length of an at sign, plain or escaped.
     private static func signLength(_ bytes: [UInt8], _ index: Int) -> Int? {
         if bytes[index] == UInt8(ascii: "@") { return 1 }
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return nil }
@@ -92,25 +93,25 @@ public enum LogRedaction {
 
     private static func addressRange(_ bytes: [UInt8], _ sign: Int, _ length: Int, from copied: Int) -> Range<Int>? {
         var begin = sign
-        // An address has 254 bytes at most; without a bound many signs would take quadratic time.
+        // An address has at most 254 bytes. Without a bound, a text with many at signs would take quadratic time.
         while begin > max(copied, sign - 256), bytes[begin - 1].isAddress { begin -= 1 }
         var end = sign + length
         while end < bytes.count, bytes[end].isDomain { end += 1 }
         return begin < sign && end > sign + length ? begin..<end : nil
     }
 
-    /// What follows a scheme of HTTP authentication.
+    /// Returns the range of the credential after a scheme of HTTP authentication.
     private static func credentialRange(_ bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
         guard equals(bytes[word], "bearer") || equals(bytes[word], "basic") else { return nil }
         var begin = word.upperBound
         while begin < bytes.count, bytes[begin] == UInt8(ascii: " ") || bytes[begin] == UInt8(ascii: ":") { begin += 1 }
         var end = begin
         while end < bytes.count, bytes[end].isCredential { end += 1 }
-        // A word of a sentence is no credential.
+        // A word of a sentence is not a credential.
         return begin > word.upperBound && end - begin >= 8 ? begin..<end : nil
     }
 
-    /// Whether a word is a name in lower-case letters, in either case.
+    /// Whether a word equals a lowercase name, ignoring case.
     private static func equals(_ word: some Collection<UInt8>, _ name: StaticString) -> Bool {
         guard word.count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }
@@ -127,7 +128,7 @@ public enum LogRedaction {
 }
 
 extension UInt8 {
-    /// Letters, digits, `-` and `_`: base64url.
+    /// Whether the byte is a letter, a digit, `-` or `_` (base64url).
     fileprivate var isWord: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
@@ -135,18 +136,18 @@ extension UInt8 {
         }
     }
 
-    /// What may stand before an at-sign; beyond ASCII anything.
+    /// Whether the byte may precede an at sign in an address. Bytes beyond ASCII may.
     fileprivate var isAddress: Bool { isWord || self >= 0x80 || ".%+'!#$*^`~".utf8.contains(self) }
     fileprivate var isDomain: Bool { isWord || self >= 0x80 || self == UInt8(ascii: ".") }
     fileprivate var isCredential: Bool { isWord || ".~+/=".utf8.contains(self) }
 }
 
-/// An error whose description may stand in a log: it holds no secret, no address, nothing that a person has typed.
+/// An error whose description may be logged: it contains no secret, no address and no user input.
 public protocol LogSafeError: Error, CustomStringConvertible {}
 
 extension Logger.Metadata {
-    /// What a log tells of an error: its type, and what it says of itself if that is safe to keep.
-    /// - Parameter more: What stands beside it.
+    /// Returns the log metadata of an error: its type, and its description if the error is a ``LogSafeError``.
+    /// - Parameter more: Further metadata.
     public static func failure(_ error: any Error, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["error.type": "\(type(of: error))"]
         if let error = error as? any LogSafeError { metadata["error.message"] = "\(error)" }

@@ -1,16 +1,22 @@
 public import CoreMetrics
 import Synchronization
 
-/// Keeps counters, gauges and histograms in memory and writes them in Prometheus' text format (exposition 0.0.4).
+/// A metrics factory that stores counters, gauges and histograms in memory and writes them in Prometheus' text format (exposition 0.0.4).
 ///
-/// Labels become names as Prometheus has them: counters end in `_total`, timers count seconds and end in `_seconds`. The number of
-/// series is bounded: what comes past it is measured by nobody, and counted in `metrics_series_dropped_total`. A name that is used for two
-/// kinds of figures keeps its first.
+/// Names follow Prometheus' conventions: counters end in `_total`; timers measure seconds and end in `_seconds`. The number of series is
+/// bounded: further series are not stored, and are counted in `metrics_series_dropped_total`. A name that is used for two kinds of metrics
+/// keeps the first kind.
+///
+/// ```swift
+/// let metrics = PrometheusMetrics(prefix: "notes_")
+/// Counter(label: "notes_added_total", factory: metrics).increment()
+/// print(metrics.text())
+/// ```
 public final class PrometheusMetrics: MetricsFactory {
     private struct Family {
         let kind: PrometheusKind
         let help: String?
-        /// By their labels as they are written.
+        /// The series by their encoded labels.
         var series: [String: any PrometheusSeries] = [:]
     }
 
@@ -27,9 +33,9 @@ public final class PrometheusMetrics: MetricsFactory {
 
     /// Creates a factory without series.
     /// - Parameters:
-    ///   - prefix: What every name begins with, such as `holdfast_`.
-    ///   - mostSeries: How many series are kept; a histogram counts as one.
-    ///   - descriptions: Help and buckets, by the labels that counters, timers and recorders are made with.
+    ///   - prefix: The prefix of all names, such as `holdfast_`.
+    ///   - mostSeries: The largest number of series; a histogram counts as one.
+    ///   - descriptions: Help texts and buckets, by the labels of counters, timers and recorders.
     public init(prefix: String = "", mostSeries: Int = 2_000, descriptions: [String: PrometheusDescription] = [:]) {
         precondition(mostSeries > 0, "mostSeries must be positive (is \(mostSeries))")
         (self.prefix, self.mostSeries) = (PrometheusText.name(prefix, isPrefix: true), mostSeries)
@@ -65,8 +71,8 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
-    /// All series and the readings, in a stable order.
-    /// - Parameter readings: Measurements that are looked at now rather than counted, under their full names.
+    /// Returns all series and the readings, in a stable order.
+    /// - Parameter readings: Values that are read at the time of the call instead of counted, with their full names.
     /// - Complexity: O(n log n) of n series.
     public func text(with readings: [PrometheusReading] = []) -> String {
         let (families, dropped) = state.withLock { ($0.families, $0.dropped) }
@@ -74,7 +80,7 @@ public final class PrometheusMetrics: MetricsFactory {
         let loss = PrometheusReading(
             "\(prefix)metrics_series_dropped_total",
             .counter,
-            "Series that were not kept since there are too many, or their name has another kind.",
+            "Series that were not stored because there were too many, or their name had another kind.",
             Double(dropped)
         )
         let read = Dictionary(grouping: readings + [loss], by: \.name).filter { families[$0.key] == nil }
@@ -107,7 +113,7 @@ public final class PrometheusMetrics: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind, help: descriptions[label]?.help)
             if let known = family.series[labels] as? Series { return known }
             let new = make()
-            // Whoever asked may go on measuring; nobody will see it.
+            // The caller can use the handle, but its values are not stored.
             guard family.kind == kind, family.series[labels] == nil, state.count < mostSeries else {
                 state.dropped += 1
                 return new

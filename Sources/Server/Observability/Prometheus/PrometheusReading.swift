@@ -1,42 +1,42 @@
 public import Foundation
 
-/// What kind of figure a metric is.
+/// The kind of a metric.
 public enum PrometheusKind: String, Hashable, Sendable {
-    /// A kind of metric, by its name in the text format.
+    /// A kind, by its name in the text format.
     case counter, gauge, histogram
 }
 
-/// What there is to say about a metric beforehand.
+/// The help text and the buckets of a metric.
 public struct PrometheusDescription: Hashable, Sendable {
-    /// One sentence for whoever reads the figures.
+    /// One sentence for readers of the metrics.
     public var help: String
-    /// The upper bounds of a histogram's buckets, rising; in seconds for a timer.
+    /// The upper bounds of a histogram's buckets, in ascending order; in seconds for a timer.
     public var buckets: [Double]?
 
     /// Creates a description.
-    /// - Precondition: `buckets` rise.
+    /// - Precondition: `buckets` are in ascending order.
     public init(_ help: String, buckets: [Double]? = nil) {
         if let buckets { precondition(zip(buckets, buckets.dropFirst()).allSatisfy(<), "buckets must rise (are \(buckets))") }
         (self.help, self.buckets) = (help, buckets)
     }
 
-    /// Bounds for the time of a request, in seconds.
+    /// Bounds for the durations of requests, in seconds.
     public static let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
     /// Bounds for sizes and counts.
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
-/// A figure that is looked at when it is asked for.
+/// A value that is read when the metrics are requested.
 public struct PrometheusReading: Sendable {
-    /// The whole name, such as `process_open_fds`.
+    /// The full name, such as `process_open_fds`.
     public let name: String
-    /// What the numbers of this name are.
+    /// The kind of the metric.
     public let kind: PrometheusKind
-    /// What it tells, in one line.
+    /// The help text, one line.
     public let help: String
-    /// The number.
+    /// The value.
     public let value: Double
-    /// Names and values that tell it from others of its name.
+    /// The names and values of its labels.
     public let labels: [(String, String)]
 
     /// Creates a reading.
@@ -46,34 +46,34 @@ public struct PrometheusReading: Sendable {
     }
 }
 
-/// What the operating system says of this process, under the names that Prometheus' own clients use.
+/// Measurements of this process by the operating system, with the names that Prometheus' client libraries use.
 public enum ProcessReadings {
-    /// Memory and descriptors are read from `/proc` and left out where there is none.
-    /// - Parameter start: When the process, or what is to be seen as one, began.
+    /// Returns the measurements. Memory and descriptors are read from `/proc`, and omitted on systems without it.
+    /// - Parameter start: The start time of the process.
     public static func all(startedAt start: Date) -> [PrometheusReading] {
         var readings = [
             PrometheusReading(
                 "process_start_time_seconds",
                 .gauge,
-                "When the process began, in seconds since 1970.",
+                "Start time of the process, in seconds since 1970.",
                 start.timeIntervalSince1970
             )
         ]
         if let seconds = processorTime() {
-            readings.append(.init("process_cpu_seconds_total", .counter, "Time of processors that was used.", seconds))
+            readings.append(.init("process_cpu_seconds_total", .counter, "Processor time used, in seconds.", seconds))
         }
         if let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " "), pages.count > 1,
             let resident = Double(pages[1])
         {
             let bytes = resident * Double(sysconf(Int32(_SC_PAGESIZE)))
-            readings.append(.init("process_resident_memory_bytes", .gauge, "Memory that is in use.", bytes))
+            readings.append(.init("process_resident_memory_bytes", .gauge, "Memory in use, in bytes.", bytes))
         }
         if let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
-            // The listing itself has one open.
+            // Reading the folder has opened one more.
             readings.append(.init("process_open_fds", .gauge, "Open files and connections.", Double(max(open - 1, 0))))
         }
         if let limit = mostDescriptors() {
-            readings.append(.init("process_max_fds", .gauge, "How many files and connections may be open.", limit))
+            readings.append(.init("process_max_fds", .gauge, "The largest number of open files and connections.", limit))
         }
         return readings
     }

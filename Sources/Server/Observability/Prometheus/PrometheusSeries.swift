@@ -1,20 +1,20 @@
 import CoreMetrics
 import Synchronization
 
-/// One name with one set of labels.
+/// The values of one name with one set of labels.
 protocol PrometheusSeries: AnyObject, Sendable {
     /// Writes the samples.
     func write(_ name: String, _ labels: String, to text: inout PrometheusText)
 }
 
-/// What only rises.
+/// A series that only increases.
 final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounterHandler {
     private let value = Mutex(0.0)
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
 
     func increment(by amount: Double) {
-        // A counter that falls would be read as one that began anew.
+        // A decreasing counter would be read as a restarted one.
         guard amount > 0, amount.isFinite else { return }
         value.withLock { $0 += amount }
     }
@@ -26,7 +26,7 @@ final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounte
     }
 }
 
-/// What rises and falls.
+/// A series that increases and decreases.
 final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
     private let value = Mutex(0.0)
 
@@ -42,10 +42,10 @@ final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
     }
 }
 
-/// How often values came, by their size.
+/// A series of values, counted by size.
 final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     private struct State {
-        /// One count for each bound, and one for what is above all.
+        /// One count per bound, and one for values above all bounds.
         var counts: [Int]
         var sum = 0.0
     }
@@ -54,7 +54,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     private let unit: Double
     private let state: Mutex<State>
 
-    /// - Parameter unit: How many of what is recorded make one of what is shown.
+    /// - Parameter unit: The number of recorded units in one unit of the output.
     init(bounds: [Double], unit: Double) {
         (self.bounds, self.unit) = (bounds, unit)
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
@@ -65,7 +65,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
 
     func record(_ value: Double) {
         let value = value / unit
-        // One such value would make the sum useless for ever.
+        // One such value would make the sum useless forever.
         guard value.isFinite else { return }
         let place = bounds.firstIndex { value <= $0 } ?? bounds.count
         state.withLock { state in

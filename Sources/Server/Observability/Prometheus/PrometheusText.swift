@@ -1,4 +1,4 @@
-/// Text in Prometheus' exposition format 0.0.4, as it grows.
+/// A text in Prometheus' exposition format 0.0.4 that is written piece by piece.
 struct PrometheusText {
     private(set) var text = ""
 
@@ -9,20 +9,20 @@ struct PrometheusText {
     }
 
     /// Adds a sample.
-    /// - Parameter labels: As they are written, without braces.
+    /// - Parameter labels: The encoded labels, without braces.
     mutating func sample(_ name: String, _ labels: String, _ value: Double) {
         text += labels.isEmpty ? name : "\(name){\(labels)}"
         text += " \(Self.number(value))\n"
     }
 
-    /// A number: whole ones without a point.
+    /// Formats a number; whole ones without a point.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
-    /// Labels sorted by their names; of several with one name the first counts.
+    /// Encodes labels, sorted by name. Of several with one name, the first is used.
     static func labels(_ pairs: [(String, String)]) -> String {
         var seen: Set<String> = []
         return
@@ -34,7 +34,7 @@ struct PrometheusText {
             .joined(separator: ",")
     }
 
-    /// A name of a metric: letters, digits, `_` and `:`, and no digit at the front.
+    /// Converts a text to a metric name: letters, digits, `_` and `:`, and no digit at the beginning.
     static func name(_ text: String, isPrefix: Bool = false) -> String {
         if isPrefix, text.isEmpty { return "" }
         return sane(text, allowing: ":")
@@ -42,7 +42,7 @@ struct PrometheusText {
 
     private static func labelName(_ text: String) -> String {
         let name = sane(text, allowing: "")
-        // `le` is a histogram's own, and what begins with two underscores Prometheus' own.
+        // Prometheus reserves `le` for histograms, and names that begin with two underscores.
         return name == "le" || name == "quantile" || name.hasPrefix("__") ? "label_\(name)" : name
     }
 

@@ -2,42 +2,42 @@ package import AccountContract
 public import ErrorContract
 package import StrictJSON
 
-/// One method of one path: request, responses, errors, limits and idempotency. The router, the OpenAPI document, the reference page and the
-/// tests of limits are derived from it.
+/// An operation of the API, which is a method and a path, with its request, responses, errors, limits and idempotency. The router, the
+/// OpenAPI document, the reference page and the tests of limits are derived from it.
 ///
-/// The router serves a path with and without a slash at its end. ``path`` is the one that clients should call.
+/// The router serves a path with and without a trailing slash. ``path`` is the one that clients should call.
 public struct APIOperation: Sendable {
     /// The HTTP method.
     public enum Method: String, Sendable {
-        /// Reads.
+        /// Reads data.
         case get = "GET"
-        /// Changes something, or carries a body.
+        /// Changes data, or has a body.
         case post = "POST"
     }
 
-    /// How the operation's errors look.
+    /// The format of the operation's errors.
     public enum ErrorStyle: Hashable, Sendable {
-        /// In the form that the server is configured with.
+        /// The configured format of the server.
         case configured
-        /// In a form of the route's own.
+        /// The given format.
         case form(ErrorForm)
-        /// As a page for a user.
+        /// A page for users.
         case page
     }
 
-    /// Whether a request may be repeated with its `Idempotency-Key`.
+    /// Whether a request can be repeated with its `Idempotency-Key`.
     package enum Idempotency: Hashable, Sendable {
-        /// No. Responses with secrets must not be stored.
+        /// No, because responses with secrets must not be stored.
         case none
         /// Yes. A key belongs to the client's address.
         case byClient
-        /// Yes. A key belongs to the reset token of the body: an app that repeats a request often has another address by then.
+        /// Yes. A key belongs to the reset token in the body, because an app that retries later often has another address.
         case byResetToken
     }
 
     /// The HTTP method.
     public let method: Method
-    /// The path, parameters in braces.
+    /// The path, with parameters in braces.
     public let path: String
     /// The name of the operation in the document, and its anchor on the page.
     public let id: String
@@ -50,12 +50,12 @@ public struct APIOperation: Sendable {
     package internal(set) var parameters: [APIParameter] = []
     package internal(set) var request: RequestContent?
     package internal(set) var responses: [DescribedResponse]
-    /// The responses where error bodies have the form `success`, if they differ.
+    /// The responses if error bodies have the form `success` and the responses then differ.
     var wrappedResponses: [DescribedResponse] = []
-    /// The codes that only this operation returns. Codes of reading a body, of stores and of limits are added by the other members.
+    /// The codes that are specific to this operation. The other members add the codes of decoding, of stores and of limits.
     var ownCodes: [ErrorCode] = []
     package internal(set) var idempotency = Idempotency.none
-    /// Whether a request is refused when the server works on too many.
+    /// Whether the request is refused when the server is overloaded.
     var isShed = true
     /// Whether the operation uses a store, which may fail or be busy.
     var asksStore = false
@@ -63,7 +63,7 @@ public struct APIOperation: Sendable {
     package internal(set) var limits: [AccountLimit] = []
     package internal(set) var errorStyle = ErrorStyle.configured
 
-    /// The operation as a server with these settings serves it.
+    /// Returns the operation with the settings of a server.
     func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
         copy.request?.replace(
@@ -73,19 +73,21 @@ public struct APIOperation: Sendable {
         return copy
     }
 
-    /// The operation's own parameters, and the idempotency key.
+    /// The operation's parameters, including the idempotency key.
     package var allParameters: [APIParameter] { parameters + (idempotency == .none ? [] : [.idempotencyKey]) }
 
-    /// Every code that the operation may return, in the order of the catalogue.
+    /// Returns all codes that the operation may return, in the order of the catalogue.
     public func codes(_ settings: APISettings) -> [ErrorCode] {
         var codes = Set(ownCodes + [.serverInternalError])
         if let request { codes.formUnion(request.codes) }
         if asksStore { codes.formUnion([.serverDatabaseError, .serverServiceUnavailable]) }
         if !limits(in: settings).isEmpty { codes.insert(.rateLimitExceeded) }
         if idempotency != .none {
-            codes.formUnion([.requestMalformed, .requestConflict, .requestKeyReused, .serverServiceUnavailable])
+            codes.formUnion([
+                .requestMalformed, .requestConflict, .requestKeyReused, .rateLimitExceeded, .serverServiceUnavailable,
+            ])
         }
-        // Pages say in words what is wrong, but not that there are too many readers or that they took too long.
+        // Pages describe problems of the input in text, but can't describe overload and timeouts.
         if errorStyle != .page {
             codes.insert(.serverTimeout)
             if isShed { codes.insert(.serverServiceUnavailable) }
@@ -93,17 +95,17 @@ public struct APIOperation: Sendable {
         return ErrorCatalogue.standard.definitions.map(\.code).filter(codes.contains)
     }
 
-    /// Every status that the operation may return.
+    /// Returns all statuses that the operation may return.
     public func statuses(_ settings: APISettings) -> Set<Int> {
         Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
-    /// The limits in force that count the request.
+    /// Returns the active limits that count the request.
     package func limits(in settings: APISettings) -> [APISettings.Limit] {
         settings.limits.filter { limits.contains($0.limit) }
     }
 
-    /// The form of the operation's errors, unless they are pages.
+    /// Returns the format of the operation's errors; `nil` if they are pages.
     func errorForm(_ settings: APISettings) -> ErrorForm? {
         switch errorStyle {
         case .configured: settings.errorForm
@@ -117,7 +119,7 @@ public struct APIOperation: Sendable {
 package struct RequestContent: Sendable {
     package private(set) var schema: NamedSchema
     package let example: JSONObject
-    /// Whether browsers send it from a page of ours.
+    /// Whether browsers send it from a page of the server.
     package let isForm: Bool
 
     /// Derives the schema from a wire type.
@@ -129,7 +131,7 @@ package struct RequestContent: Sendable {
         self.isForm = isForm
     }
 
-    /// Replaces the schema of a member by another one of the same name.
+    /// Replaces the schema of a member by another one with the same name.
     mutating func replace(_ other: NamedSchema) {
         let fields = schema.schema.fields.map { field in
             guard case .named(let named) = field.schema.kind, named.name == other.name else { return field }
@@ -138,7 +140,7 @@ package struct RequestContent: Sendable {
         schema = NamedSchema(schema.name, Schema(kind: .object(fields), meaning: schema.schema.meaning))
     }
 
-    /// The shape of the body as a form.
+    /// The schema of the body as a form.
     var formSchema: NamedSchema {
         NamedSchema("\(schema.name)Form", Schema(kind: .form(schema.schema.fields), meaning: schema.schema.meaning))
     }
@@ -150,15 +152,15 @@ package struct RequestContent: Sendable {
             .requestMalformed, .requestTimeout, .requestTooLarge, .requestUnsupportedMediaType, .validationMissingField,
             .validationInvalidFormat,
         ]
-        // A page says in words what is wrong with a field.
+        // A page describes the problem of a field in text.
         if !isForm { codes.formUnion(fields.flatMap(\.schema.allRefusals)) }
-        // Problems that differ are reported under this code.
+        // Several different problems are reported under this code.
         if fields.count > 1 { codes.insert(.validationInvalidInput) }
         return codes
     }
 }
 
-/// A value of the request that stands in its path, its query, its headers or a cookie. None but those in the path is required.
+/// A parameter in the path, the query, the headers or a cookie. Only those in the path are required.
 package struct APIParameter: Sendable {
     package enum Place: String, Sendable {
         case path, query, header, cookie
@@ -179,7 +181,7 @@ package struct APIParameter: Sendable {
 }
 
 extension APIParameter {
-    /// The parameters that every operation understands. The document describes them once.
+    /// The parameters that every operation accepts. The document describes them once.
     package static let common = [acceptLanguage, requestID]
 
     static let idempotencyKey = APIParameter(

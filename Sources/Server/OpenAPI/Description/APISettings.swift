@@ -2,13 +2,13 @@ public import AccountContract
 public import ErrorContract
 import Timekeeping
 
-/// What a server was configured with, as far as the description of its API shows it.
+/// The part of a server's configuration that the description of its API shows.
 public struct APISettings: Sendable {
-    /// A rate limit that is in force.
+    /// An active rate limit.
     public struct Limit: Hashable, Sendable {
         /// The limit.
         public let limit: AccountLimit
-        /// How many requests are admitted in a window.
+        /// The number of requests that are admitted in a window.
         public let quota: Int
         /// The length of the window.
         public let window: Duration
@@ -25,11 +25,11 @@ public struct APISettings: Sendable {
     public var appName: String
     /// The server's version.
     public var version: String
-    /// The configured address that requests go to, without a slash at its end; `nil` if it is where the document came from.
+    /// The configured address of the API, without a trailing slash; `nil` if it is the address of the document.
     public var baseURL: String?
-    /// The shape of error bodies where the route has no own one.
+    /// The default format of error bodies.
     public var errorForm: ErrorForm = .standard
-    /// The languages that texts are in.
+    /// The languages of the texts.
     public var languages: [Language] = Language.supported
     /// The shortest new password, in characters.
     public var minimumPasswordLength = 8
@@ -41,11 +41,11 @@ public struct APISettings: Sendable {
     public var servesAppleAssociation = false
     /// Whether the file for Android app links is served.
     public var servesAndroidLinks = false
-    /// Whether readiness is served beside the API.
+    /// Whether the server serves readiness at the address of the API.
     public var servesReadiness = true
-    /// Whether the figures for Prometheus are served.
+    /// Whether the server serves metrics for Prometheus.
     public var servesMetrics = false
-    /// Whether the routes of development are served.
+    /// Whether the server serves the routes for development.
     public var servesDevelopmentRoutes = false
 
     /// Creates settings with the defaults of a server.
@@ -54,7 +54,7 @@ public struct APISettings: Sendable {
         self.version = version
     }
 
-    /// The path that the configured address adds before the routes, such as `/app`; empty if it adds none.
+    /// The path that the configured address adds before the routes, such as `/app`; empty if there is none.
     package var basePath: String {
         guard let rest = baseURL?.split(separator: "://", maxSplits: 1).last, let slash = rest.firstIndex(of: "/") else {
             return ""
@@ -64,7 +64,7 @@ public struct APISettings: Sendable {
 }
 
 extension APISettings.Limit {
-    /// The limit in a sentence.
+    /// A sentence that describes the limit.
     package var words: Prose { "At most \(amount) (`\(limit.rawValue)`)." }
 
     /// The quota and the window, such as `3 in 1 hour`.

@@ -1,7 +1,7 @@
 import ErrorContract
 package import StrictJSON
 
-/// A response that is no error of the contract.
+/// A response that is not an error of the contract.
 package struct DescribedResponse: Sendable {
     /// A body.
     package struct Content: Sendable {
@@ -13,7 +13,7 @@ package struct DescribedResponse: Sendable {
             Content(mediaType: "application/json", schema: .named(schema), example: example)
         }
 
-        /// A wire type in JSON.
+        /// Creates JSON content from a wire type.
         static func json(_ type: (some Decodable).Type, example: JSONValue) -> Content {
             json(NamedSchema(recording: type, example: example, optional: .required), example: example)
         }
@@ -21,7 +21,7 @@ package struct DescribedResponse: Sendable {
         static let page = Content(mediaType: "text/html", schema: .text(), example: nil)
     }
 
-    /// An operation that can follow, with members of this response.
+    /// An operation that can follow, with members of this response in its request.
     struct Link: Sendable {
         let name: String
         let operationID: String
@@ -54,7 +54,7 @@ package struct DescribedResponse: Sendable {
         self.isLocalized = isLocalized
     }
 
-    /// A page in the user's language.
+    /// Creates a page in the user's language.
     static func page(_ status: Int, _ about: Prose, headers: [APIHeader] = []) -> DescribedResponse {
         DescribedResponse(status, about, .page, headers: headers, isLocalized: true)
     }
@@ -94,7 +94,7 @@ extension APIHeader {
         about: "The scheme by which requests authenticate (RFC 6750)."
     )
 
-    /// How the limits that count the request stand.
+    /// The state of the limits that count the request.
     static let rateLimits = [
         APIHeader(
             name: "RateLimit-Policy",
@@ -121,7 +121,7 @@ extension APIHeader {
         )
     }
 
-    /// The header that names one of a few codes.
+    /// Returns the header with an error code.
     /// - Parameter isRequired: Whether every response with the status has it.
     static func errorCode(_ codes: [ErrorCode], isRequired: Bool = true) -> APIHeader {
         APIHeader(

@@ -2,21 +2,21 @@ public import ErrorContract
 import Foundation
 public import StrictJSON
 
-/// The parts of an OpenAPI document that tell of errors, made from a catalogue.
+/// The components of an OpenAPI document that describe errors, derived from a catalogue.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The form of error bodies where a route has no own one.
+    /// The default format of error bodies.
     private let form: ErrorForm
     private let languages: [Language]
-    /// What stands before the paths of the codes' pages.
+    /// The address before the paths of the codes' pages.
     private let base: String
 
-    /// Creates the parts.
+    /// Creates the components.
     /// - Parameters:
     ///   - catalogue: The codes and their texts.
-    ///   - form: The form of error bodies where a route has no own one.
+    ///   - form: The default format of error bodies.
     ///   - languages: The languages of the texts.
-    ///   - base: What stands before the paths of the codes' pages, such as `https://accounts.example.com`.
+    ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`.
     public init(
         catalogue: ErrorCatalogue = .standard,
         form: ErrorForm = .standard,
@@ -29,7 +29,7 @@ public struct ErrorComponents: Sendable {
         self.base = base
     }
 
-    /// A document that holds nothing but the components of every code, for other documents to refer to.
+    /// Returns a document that only has the components of all codes, for other documents to refer to.
     public func document(version: String) -> JSONValue {
         let codes = catalogue.definitions.map(\.code)
         var components: JSONObject = [:]
@@ -47,16 +47,16 @@ public struct ErrorComponents: Sendable {
         ]
     }
 
-    /// The shapes of error bodies in all forms, and those that they refer to.
+    /// The schemas of error bodies in all formats, and those that they refer to.
     var schemas: [NamedSchema] { ErrorSchemas.all.flatMap { [$0] + $0.schema.mentioned }.unique }
 
-    /// The headers that answers share.
+    /// The headers that responses share.
     var headers: JSONValue {
         let headers: [APIHeader] = [.requestID, .contentLanguage(languages), .retryAfter, .authenticate] + APIHeader.rateLimits
         return .object(JSONObject(headers.map { ($0.name, $0.json) }))
     }
 
-    /// The examples of a code, by name: one in each form, and one as a problem.
+    /// Returns the examples of a code by name: one in each format, and one as a problem.
     func examples(of code: ErrorCode, in forms: [ErrorForm]) -> [(String, JSONValue)] {
         guard let definition = catalogue[code] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -67,7 +67,7 @@ public struct ErrorComponents: Sendable {
         }
     }
 
-    /// The answer with one of several codes of one status.
+    /// Returns the response with one of several codes of the same status.
     func response(_ codes: [ErrorCode], in form: ErrorForm) -> JSONValue {
         let isProblem = form.rawValue == "problem"
         var contents: JSONObject = [:]
@@ -81,9 +81,9 @@ public struct ErrorComponents: Sendable {
         ]
     }
 
-    /// The headers of an answer with one of several codes.
+    /// Returns the headers of a response with one of several codes.
     /// - Parameters:
-    ///   - isRequired: Whether every answer with the status is an error of these codes.
+    ///   - isRequired: Whether every response with the status is an error of these codes.
     ///   - isLimited: Whether limits may have counted the request.
     func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
@@ -98,7 +98,7 @@ public struct ErrorComponents: Sendable {
         return .object(headers)
     }
 
-    /// What the codes mean, as a list.
+    /// Returns the meanings of the codes as a list.
     func description(_ codes: [ErrorCode]) -> Prose {
         Prose(codes.map { "- `\($0)`: \(catalogue[$0]?.summary ?? "")" }.joined(separator: "\n"))
     }
@@ -107,7 +107,7 @@ public struct ErrorComponents: Sendable {
 
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
-    /// The configured form's examples have the code's name.
+    /// Examples in the configured format have the name of the code.
     private func exampleName(_ code: ErrorCode, _ form: ErrorForm) -> String {
         form == self.form ? code.rawValue : "\(code).\(form.rawValue)"
     }
@@ -119,7 +119,7 @@ public struct ErrorComponents: Sendable {
 }
 
 extension [NamedSchema] {
-    /// Each name once, at its first place.
+    /// The schemas without duplicates, in the order of their first occurrence.
     var unique: [NamedSchema] {
         var names: Set<String> = []
         return filter { names.insert($0.name).inserted }
@@ -154,10 +154,10 @@ package struct ErrorExample {
         return payload
     }
 
-    /// The body in a form of `ErrorForm`.
+    /// Returns the body in a format.
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
-    /// The body as a problem of RFC 9457.
+    /// Returns the body as a problem of RFC 9457.
     /// - Parameter base: The address before the path of the code's page.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 

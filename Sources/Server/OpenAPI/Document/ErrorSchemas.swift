@@ -1,14 +1,14 @@
 import ErrorContract
 import StrictJSON
 
-/// The shapes of error bodies, one for each form.
+/// The schemas of error bodies, one for each format.
 enum ErrorSchemas {
-    /// All shapes, those that others refer to included.
+    /// All schemas, without those that they refer to.
     static let all = [standard, flat, success, detail, problem]
 
-    /// The shape of a form's bodies.
+    /// Returns the schema of a format's bodies.
     static func schema(of form: ErrorForm) -> NamedSchema {
-        // By name: a form that is added has its shape here before it has its case.
+        // Compares names: a new format has its schema here before it has its case.
         switch form.rawValue {
         case "flat": flat
         case "success": success

@@ -1,7 +1,12 @@
 import ErrorContract
 public import StrictJSON
 
-/// An ``APIDescription`` as an OpenAPI document.
+/// Writes an ``APIDescription`` as an OpenAPI document.
+///
+/// ```swift
+/// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
+/// let document = OpenAPIDocument(description).json
+/// ```
 public struct OpenAPIDocument: Sendable {
     let description: APIDescription
     let errors: ErrorComponents
@@ -24,7 +29,7 @@ public struct OpenAPIDocument: Sendable {
                 "title": .string(description.title), "version": .string(description.settings.version),
                 "description": .string(description.introduction.markdown),
             ],
-            // A caller could choose an address that is taken from a request.
+            // Never derived from a request, where a caller could choose the address.
             "servers": [["url": .string(description.settings.baseURL ?? "/")]],
             "tags": .array(
                 description.groups.map { ["name": .string($0.title), "description": .string($0.about.markdown)] }
@@ -69,7 +74,7 @@ public struct OpenAPIDocument: Sendable {
         Set(description.operations.flatMap { $0.codes(description.settings) })
     }
 
-    /// The configured form first, then the routes' own ones.
+    /// The configured format first, then the formats of single routes.
     private var usedForms: [ErrorForm] {
         let forms = [description.settings.errorForm] + description.operations.compactMap { $0.errorForm(description.settings) }
         return ErrorForm.allCases.filter(forms.contains)
@@ -87,7 +92,7 @@ extension APIOperation {
 }
 
 extension OpenAPIDocument {
-    /// An operation of the document.
+    /// Returns the JSON of an operation.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -136,7 +141,7 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// A page that is an error, or another answer with the same status.
+    /// Returns the response with a page for an error or for another response with the same status.
     private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [
@@ -163,7 +168,7 @@ extension OpenAPIDocument {
 }
 
 extension JSONValue {
-    /// A response that may have other contents as well.
+    /// Returns the response with additional contents.
     fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }

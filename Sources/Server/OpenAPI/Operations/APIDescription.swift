@@ -1,13 +1,13 @@
 import ErrorContract
 
-/// The API of a server as values; the OpenAPI document and the reference page are made from them.
+/// The API of a server. The OpenAPI document and the reference page are derived from it.
 public struct APIDescription: Sendable {
-    /// What the server was configured with.
+    /// The settings of the server.
     public let settings: APISettings
     /// The operations in groups, in the order of the reference.
     public let groups: [OperationGroup]
 
-    /// Describes the operations that a server with these settings serves.
+    /// Creates the description of a server with these settings.
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
@@ -21,7 +21,7 @@ public struct APIDescription: Sendable {
     /// All operations.
     public var operations: [APIOperation] { groups.flatMap(\.operations) }
 
-    /// The operation of a method and a path as it is requested, with or without a slash at its end.
+    /// Returns the operation of a method and a requested path, with or without a trailing slash.
     public func operation(_ method: String, _ path: String) -> APIOperation? {
         let segments = path.split(separator: "/")
         return operations.first { operation in
@@ -36,7 +36,7 @@ public struct APIDescription: Sendable {
 
     package var title: String { "\(settings.appName) account API" }
 
-    /// What holds for every operation.
+    /// The introduction, which applies to all operations.
     package var introduction: Prose {
         """
         Accounts, sessions and password reset by e-mailed link.
@@ -56,11 +56,11 @@ public struct APIDescription: Sendable {
     }
 }
 
-/// Operations that belong together.
+/// A group of related operations.
 public struct OperationGroup: Sendable {
     /// The heading.
     public let title: String
-    /// What they have in common.
+    /// The description of the group.
     package let about: Prose
     /// The operations in the order of the reference.
     public let operations: [APIOperation]

@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// Password reset: request, validate, confirm, and the request of apps in the field.
+/// The operations of password reset: request, validate, confirm, and the request route of apps in the field.
 package enum RecoveryOperation: String, AccountOperations {
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 

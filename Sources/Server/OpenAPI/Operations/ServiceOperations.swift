@@ -2,7 +2,7 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// This description.
+    /// The operations that serve this description.
     static let reference = OperationGroup(
         "Reference",
         "This description, for readers and for programs.",
@@ -78,7 +78,7 @@ extension OperationGroup {
 }
 
 extension OperationGroup {
-    /// Liveness, readiness and metrics.
+    /// Returns the operations of liveness, readiness and metrics.
     static func health(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Health",
@@ -135,7 +135,7 @@ extension OperationGroup {
 }
 
 extension OperationGroup {
-    /// The routes that are served in development only, on a loopback address.
+    /// The operations for development, which are only served on a loopback address.
     static let development = OperationGroup(
         "Development",
         """

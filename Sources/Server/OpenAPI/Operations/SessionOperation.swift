@@ -2,15 +2,15 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// A part of the table of operations: each case is an operation, and the raw value is its name in the document.
+/// A group of the account API's operations. Each case is an operation, and the raw value is its id in the document.
 ///
-/// The router asks for a handler of every case. A case without a handler, or a handler without a case, does not compile.
+/// The router requires a handler for each case: a case without a handler, or a handler without a case, does not compile.
 package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Sendable {
-    /// The row of the table.
+    /// The description of the operation.
     var row: APIOperation { get }
 }
 
-/// Register, sign in, refresh, sign out, and the signed-in account.
+/// The operations of sessions: register, sign in, refresh, sign out, and the signed-in account.
 package enum SessionOperation: String, AccountOperations {
     case register, login, refresh, logout, me
 
@@ -109,7 +109,7 @@ package enum SessionOperation: String, AccountOperations {
         about: "The device token of a browser, which the page for a new password sets. Any other text counts as none."
     )
 
-    /// A response with a pair of tokens, and the operations that take them.
+    /// Returns a response with a pair of tokens, and links to the operations that accept them.
     private static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
         let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
         let example: JSONValue = [
@@ -141,7 +141,7 @@ extension OperationGroup {
     )
 }
 
-/// The example of the reference: Ana, her account, her tokens.
+/// The values of the reference's examples: the user Ana, her account, her tokens.
 package enum AccountExamples {
     package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
     static let refreshToken: JSONValue = "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"

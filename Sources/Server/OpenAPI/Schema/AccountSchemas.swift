@@ -21,7 +21,7 @@ enum AccountValues {
         )
     )
 
-    /// The rule of `FirstName`, as far as it needs no table of Unicode. Many readers of patterns do not know `\\p`.
+    /// The rule of `FirstName`, as far as it needs no Unicode tables. Many implementations of patterns don't support `\\p`.
     static let firstNamePattern =
         "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
         + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
@@ -75,7 +75,7 @@ enum AccountValues {
 }
 
 extension NamedSchema {
-    /// A password that is to be set. The server's policy may refuse one that fits the schema.
+    /// Returns the schema of a new password. The server's policy may refuse passwords that match it.
     static func newPassword(minimum: Int = 8, needsLettersAndDigits: Bool = false) -> NamedSchema {
         let letters: Prose = needsLettersAndDigits ? "It must contain letters and digits." : ""
         return NamedSchema(
@@ -121,7 +121,7 @@ extension Language: DescribedValue {
     static var schema: Schema { .text() }
 }
 
-/// Facts about a member that its wire type does not have: its purpose, and a schema that is narrower than its type.
+/// Information about a member that its wire type doesn't have: its purpose, or a narrower schema.
 struct MemberNote: ExpressibleByStringLiteral {
     let schema: Schema?
     let purpose: Prose
@@ -129,7 +129,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
 
-    /// The notes by `Type.member`, by `member` for all other types, or by `Type` for the meaning of the whole.
+    /// The notes by `Type.member`, by `member` for all other types, or by `Type` for the meaning of a type.
     static let all: [String: MemberNote] = [
         "AccountUser": "An account as its owner sees it.",
         "AccountUser.id": "The account's id.",
@@ -169,6 +169,6 @@ struct MemberNote: ExpressibleByStringLiteral {
     private static let alwaysTrue = MemberNote(.constant(true), "Always true, whether or not there is an account.")
     private static let newPassword = MemberNote(.named(.newPassword()))
     private static let owner: MemberNote = "If given, the token must belong to this address."
-    /// Names that were stored earlier may be longer than new ones.
+    /// Names that were stored by earlier versions may be longer than new ones.
     private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that the user is greeted by.")
 }

@@ -2,7 +2,7 @@ import ErrorContract
 import StrictJSON
 
 extension Schema {
-    /// The shape in JSON Schema; named shapes are referred to.
+    /// The JSON Schema. Named schemas become references.
     var json: JSONValue { .object(described(members)) }
 
     private var members: JSONObject {
@@ -33,7 +33,7 @@ extension Schema {
         return members
     }
 
-    /// There is no `null` in a form; what else it may hold is what the server reads over: texts, each name once.
+    /// A form has no `null`. The server ignores other members; they must be texts without duplicate names.
     private static func form(of fields: [Field]) -> JSONObject {
         let sent = fields.map {
             Field($0.name, $0.schema, $0.presence == .nullable ? .optional : $0.presence, $0.purpose)
@@ -50,7 +50,7 @@ extension Schema {
         return members
     }
 
-    /// The named shapes in this one, each before those that it refers to.
+    /// The named schemas in this one, each before those that it refers to.
     var mentioned: [NamedSchema] {
         switch kind {
         case .list(let element, _), .map(let element): element.mentioned
@@ -90,7 +90,7 @@ extension Int {
 }
 
 extension Schema {
-    /// The shape in a few words, such as `text, 1–100 characters`.
+    /// A short description of the schema, such as `text, 1–100 characters`.
     package var words: String {
         switch kind {
         case .text(let rules): rules.words
@@ -104,12 +104,12 @@ extension Schema {
         }
     }
 
-    /// The meaning of the value, behind any names.
+    /// The meaning of the value, also of a named schema.
     package var explained: Prose {
         if case .named(let named) = kind { named.schema.explained } else { meaning }
     }
 
-    /// The codes with which a value is refused, behind any names.
+    /// The codes with which a value is refused, also of a named schema.
     var allRefusals: [ErrorCode] {
         if case .named(let named) = kind { refusals + named.schema.allRefusals } else { refusals }
     }

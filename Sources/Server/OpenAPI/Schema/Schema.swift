@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The shape of a JSON value, as far as JSON Schema (draft 2020-12) can tell it.
+/// The schema of a JSON value, as far as JSON Schema (draft 2020-12) can describe it.
 package struct Schema: Sendable {
     indirect enum Kind: Sendable {
         case text(TextRules)
@@ -10,15 +10,15 @@ package struct Schema: Sendable {
         case constant(JSONValue)
         case list(of: Schema, atLeast: Int)
         case object([Field])
-        /// An object as a form sends it: all members are texts.
+        /// An object in a form, whose members are all texts.
         case form([Field])
-        /// An object whose members all have one shape, under any name.
+        /// An object with any names, whose members all have the same schema.
         case map(of: Schema)
         case named(NamedSchema)
     }
 
     let kind: Kind
-    /// What it means; empty if the name says it all.
+    /// The meaning of the value; empty if the name is sufficient.
     var meaning: Prose = ""
     /// The codes with which a value of the right JSON type is refused.
     var refusals: [ErrorCode] = []
@@ -53,12 +53,12 @@ package struct Schema: Sendable {
 
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
-    /// The shape itself, behind any names.
+    /// The schema itself, if this is a reference to a named one.
     var resolved: Schema {
         if case .named(let named) = kind { named.schema.resolved } else { self }
     }
 
-    /// The members, if the shape is an object's.
+    /// The members of an object schema; otherwise empty.
     package var fields: [Field] {
         switch resolved.kind {
         case .object(let fields), .form(let fields): fields
@@ -67,19 +67,19 @@ package struct Schema: Sendable {
     }
 }
 
-/// What a text must be like.
+/// The rules of a text.
 struct TextRules: Sendable {
-    /// In characters.
+    /// The length in characters.
     var length: ClosedRange<Int>?
     /// A regular expression of ECMA-262 with the flag `u`.
     var pattern: String?
-    /// A name that JSON Schema has for it, such as `uuid`.
+    /// A format of JSON Schema, such as `uuid`.
     var format: String?
-    /// The only values.
+    /// The only valid values; empty if there are others.
     var choices: [String] = []
 }
 
-/// A shape that has a name, under which the document tells it once.
+/// A schema with a name, which the document defines once.
 package struct NamedSchema: Sendable {
     /// The name, such as `LoginRequest`.
     package let name: String
@@ -95,16 +95,16 @@ package struct NamedSchema: Sendable {
 package struct Field: Sendable {
     package enum Presence: Sendable {
         case required
-        /// May be left out.
+        /// The member may be absent.
         case optional
-        /// May be left out or `null`.
+        /// The member may be absent or `null`.
         case nullable
     }
 
     package let name: String
     package let presence: Presence
     package let schema: Schema
-    /// What the member is for, beyond what its shape means.
+    /// The purpose of the member, in addition to the meaning of its schema.
     package let purpose: Prose
 
     init(_ name: String, _ schema: Schema, _ presence: Presence = .required, _ purpose: Prose = "") {
@@ -115,8 +115,7 @@ package struct Field: Sendable {
     }
 }
 
-/// A text for developers, in English: paragraphs with an empty line between them, code in backticks. Both Markdown and HTML are
-/// made from it.
+/// A text for developers, in English: paragraphs separated by empty lines, and code in backticks. It is rendered as Markdown and as HTML.
 package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text as CommonMark.
     package let markdown: String
@@ -127,7 +126,7 @@ package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
 
     package var isEmpty: Bool { markdown.isEmpty }
 
-    /// This text, then another, each as sentences of one paragraph.
+    /// Returns this text followed by another one in the same paragraph.
     package func followed(by other: Prose) -> Prose {
         isEmpty ? other : other.isEmpty ? self : Prose(markdown + " " + other.markdown)
     }

@@ -2,7 +2,7 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// A type whose JSON has a schema that decoding an example can't show, such as a text with a grammar.
+/// A type whose JSON schema can't be derived by decoding an example, such as a text with a grammar.
 protocol DescribedValue {
     static var schema: Schema { get }
 }
@@ -43,7 +43,7 @@ private final class RecordedMembers {
         Schema(kind: .object(fields), meaning: MemberNote.all[owner]?.purpose ?? "")
     }
 
-    /// The schema as a member of another type. A type within a type has no name in the document.
+    /// The schema as a member of another type. A nested type has no name in the document.
     var reference: Schema { isNested ? schema : .named(NamedSchema(owner, schema)) }
 
     func note(_ name: String, _ schema: Schema, _ presence: Field.Presence) {
@@ -54,7 +54,7 @@ private final class RecordedMembers {
 }
 
 private struct RecordingDecoder: Decoder {
-    /// The example does not have the type that is decoded.
+    /// The example does not match the type that is decoded.
     struct Mismatch: Error {}
 
     let value: JSONValue
@@ -70,7 +70,7 @@ private struct RecordingDecoder: Decoder {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Mismatch() }
     func singleValueContainer() -> any SingleValueDecodingContainer { ExampleScalar(decoder: self) }
 
-    /// Reads a value, and returns its schema too.
+    /// Decodes a value, and also returns its schema.
     static func read<Value: Decodable>(_ type: Value.Type, _ json: JSONValue, in members: RecordedMembers) throws -> (
         Value, Schema
     ) {
@@ -84,7 +84,7 @@ private struct RecordingDecoder: Decoder {
         return isScalar ? (try decoder.scalar(), schema(of: type)) : (try Value(from: decoder), inner.reference)
     }
 
-    /// The schema of a type without members.
+    /// Returns the schema of a type without members.
     static func schema(of type: Any.Type) -> Schema {
         switch type {
         case let type as any DescribedValue.Type: type.schema
@@ -124,14 +124,14 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try readIfPresent(type, key) }
-    // Without these, the default implementations for scalars would not ask for a member that the example leaves out.
+    // Without these methods, the default implementations for scalars would skip a member that the example omits.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(type, key) }
 
     private func readIfPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
         if contains(key) { return try read(type, key, decoder.members.optional) }
-        // The example may leave it out.
+        // The example may omit the member.
         decoder.members.note(key.stringValue, RecordingDecoder.schema(of: type), decoder.members.optional)
         return nil
     }

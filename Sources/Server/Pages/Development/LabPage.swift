@@ -4,7 +4,7 @@ import Mustache
 
 /// The page on which a developer composes a response, tries it, and sees how a client handles it.
 public struct LabPage: Sendable {
-    /// The parameters that most users need; the rest is folded away.
+    /// The parameters that most users need; the others are collapsed.
     private static let mainControls: Set<String> = ["code", "form", "lang", "status", "retry_after", "delay_ms"]
 
     private let library: MustacheLibrary
@@ -35,7 +35,7 @@ public struct LabPage: Sendable {
         }
     }
 
-    /// The page's HTML.
+    /// Returns the HTML of the page.
     /// - Parameter nonce: The nonce of the response's content security policy.
     public func html(nonce: String) -> String {
         let content: TemplateValues = [
@@ -50,7 +50,7 @@ public struct LabPage: Sendable {
         return library.render(content, withTemplate: "lab") ?? ""
     }
 
-    /// The content security policy of a page with this nonce.
+    /// Returns the content security policy of a page with a nonce.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce, runsScript: true, connects: true) }
 
     private static func template(_ bytes: [UInt8]) throws -> MustacheTemplate {
@@ -59,7 +59,7 @@ public struct LabPage: Sendable {
 }
 
 extension TemplateValues {
-    /// A parameter.
+    /// Creates the values of a parameter.
     fileprivate init(_ parameter: LabParameter, codes: [String]) {
         let options: [String]? =
             switch parameter.values {
@@ -85,7 +85,7 @@ extension TemplateValues {
         ]
     }
 
-    /// A scenario. Its `link` is for a browser without scripts.
+    /// Creates the values of a scenario. Its `link` is for browsers without scripts.
     fileprivate init(_ scenario: LabScenario) {
         let notes = [
             scenario.method == "GET" ? nil : scenario.method,

@@ -1,9 +1,9 @@
 public import ErrorContract
 import Mustache
 
-/// The page on which a developer reads the mails of the local mailbox.
+/// The page on which a developer reads the emails of the local mailbox.
 public struct MailboxPage: Sendable {
-    /// A mail as the page shows it.
+    /// An email on the page.
     public struct Entry: Sendable {
         let id: String
         let date: String
@@ -30,11 +30,11 @@ public struct MailboxPage: Sendable {
         template = try MustacheLibrary(markup: PackageResources.mailbox_html_mustache)
     }
 
-    /// The page.
+    /// Returns the HTML of the page.
     /// - Parameters:
     ///   - mails: The emails, in the order of the page.
-    ///   - nonce: The nonce of the answer's content security policy.
-    ///   - language: The language of the page; the mails keep theirs.
+    ///   - nonce: The nonce of the response's content security policy.
+    ///   - language: The language of the page, without that of the emails.
     public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {
         let rows = mails.map { mail -> TemplateValues in
             [

@@ -1,7 +1,7 @@
 public import ErrorContract
 import Mustache
 
-/// The page at `/`. In development it links to the pages that a developer needs; in production it shows the app's name alone.
+/// The page at `/`. In development it links to the pages for developers; in production it only shows the app's name.
 public struct HomePage: Sendable {
 
     private let appName: String
@@ -24,7 +24,7 @@ public struct HomePage: Sendable {
         css = [PackageResources.page_css, PackageResources.home_css].map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 
-    /// The page's HTML.
+    /// Returns the HTML of the page.
     /// - Parameters:
     ///   - nonce: The nonce of the response's content security policy.
     ///   - language: The language of the page.
@@ -41,7 +41,7 @@ public struct HomePage: Sendable {
         return template.render(content)
     }
 
-    /// The content security policy of a page with this nonce.
+    /// Returns the content security policy of a page with a nonce.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce) }
 
     private func links(in language: Language) -> [TemplateValues] {

@@ -4,29 +4,30 @@ import ErrorContract
 public import Foundation
 import Mustache
 
-/// An operator's own mail templates, from a folder, in place of the usual ones.
+/// A folder with an operator's email templates, which replace the standard ones.
 ///
-/// A file is called `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`; the kind is `password-reset`,
-/// `password-changed`, or `mail` for both. The most exact name wins: `password-reset.es`, `password-reset`, `mail.es`, `mail`.
+/// The name of a file is `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`. The kind is `password-reset`,
+/// `password-changed`, or `mail` for both. The most specific name is used, in this order: `password-reset.es`, `password-reset`, `mail.es`,
+/// `mail`.
 public struct MailTemplateFolder: Sendable {
-    /// All that is wrong with the templates of a folder; each problem names its file and says what to do.
+    /// The problems of the templates in a folder.
     public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Each with its file, and its line if there is one.
+        /// The problems, each with its file, its line if there is one, and its fix.
         public let problems: [String]
         public var description: String { problems.joined(separator: "\n") }
     }
 
     /// The largest template, in bytes.
     public static let sizeLimit = 65_536
-    /// The largest part of a mail, in bytes: webmail cuts what is longer.
+    /// The largest part of an email, in bytes: webmail cuts longer ones.
     static let partLimit = 100_000
     private static let suffix = ".mustache"
 
     private var html: [String: MustacheLibrary] = [:]
     private var text: [String: MustacheTemplate] = [:]
 
-    /// Reads and tries all templates of a folder, in every language.
-    /// - Throws: ``Refusal`` with every problem.
+    /// Reads and checks all templates of a folder, in all languages.
+    /// - Throws: ``Refusal`` with all problems.
     public init(_ folder: URL) throws(Refusal) {
         let names: [String]
         do {
@@ -39,17 +40,17 @@ public struct MailTemplateFolder: Sendable {
         guard problems.isEmpty else { throw Refusal(problems: problems) }
     }
 
-    /// The name of the HTML template for a mail, if the folder has one.
+    /// Returns the name of the HTML template for an email, if the folder has one.
     func htmlName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { html[$0] != nil } }
-    /// The name of the text template for a mail, if the folder has one.
+    /// Returns the name of the text template for an email, if the folder has one.
     func textName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { text[$0] != nil } }
 
-    /// The HTML part of a mail, if the folder has a template for it.
+    /// Returns the HTML part of an email, if the folder has a template for it.
     func html(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
         htmlName(for: kind, language).flatMap { html[$0]?.markup(content) }
     }
 
-    /// The text part of a mail, if the folder has a template for it.
+    /// Returns the text part of an email, if the folder has a template for it.
     func text(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
         textName(for: kind, language).flatMap { text[$0]?.render(content) }
     }
@@ -58,8 +59,8 @@ public struct MailTemplateFolder: Sendable {
         [kind.rawValue + "." + language.rawValue, kind.rawValue, "mail." + language.rawValue, "mail"]
     }
 
-    /// Takes a file in.
-    /// - Returns: What is wrong with it.
+    /// Adds a file.
+    /// - Returns: The problems of the file.
     private mutating func add(_ file: String, at url: URL) -> [String] {
         let stem = file.dropLast(Self.suffix.count)
         let isHTML = stem.hasSuffix(".html")
@@ -107,7 +108,7 @@ extension MustacheTemplate.ParserError {
 struct MailTemplateTrial {
     let folder: MailTemplateFolder
 
-    /// The problems, each behind the name of its file.
+    /// The problems, each after the name of its file.
     var problems: [String] {
         var problems: [String] = []
         for kind in MailKind.allCases {
@@ -125,7 +126,7 @@ struct MailTemplateTrial {
         return problems.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// The query of every link of the trial.
+    /// The query of the links in trial emails.
     private static let link = "token=trial-of-templates"
 
     private func mail(_ kind: MailKind, _ language: Language) throws -> Mail {

@@ -1,8 +1,8 @@
-/// Finds tags of a mail template that name nothing, or that would let a name bring markup into a mail.
+/// Finds tags of an email template that refer to unknown values, or that would let a user's name add markup to an email.
 struct MailTemplateLint {
     let isHTML: Bool
 
-    /// The problems, each behind the number of its line.
+    /// Returns the problems, each after the number of its line.
     func problems(in source: String) -> [String] {
         var problems: [String] = []
         var scopes = [MailTemplateField.mail]
@@ -14,7 +14,7 @@ struct MailTemplateLint {
 
     private struct Tag {
         let line: Int
-        /// The sign behind the brackets, such as `#`; a blank for a value.
+        /// The character after the brackets, such as `#`; a space for a value.
         let sign: Character
         let name: String
         var shown: String { sign == "{" ? "{{{\(name)}}}" : "{{\(sign == " " ? "" : String(sign))\(name)}}" }
@@ -34,7 +34,7 @@ struct MailTemplateLint {
         }
         let isSection = tag.sign == "#" || tag.sign == "^"
         guard let field = Self.field(tag.name, in: scopes) else {
-            // The tags behind it are read as if it were not there.
+            // Later tags are checked as if this section did not exist.
             if isSection { scopes.append([:]) }
             let names = Set(scopes.flatMap(\.keys)).sorted().joined(separator: ", ")
             return "\(tag.shown) names nothing here; there are \(names)"
@@ -79,13 +79,13 @@ struct MailTemplateLint {
     }
 }
 
-/// A value that a tag of an email template may name, and the values within it: the shape of the values that ``MailTemplates`` fills in.
+/// A value that a tag of an email template can refer to, with its members. Mirrors the values of ``MailTemplates``.
 indirect enum MailTemplateField {
-    /// A text; as a section it is shown if there is one.
+    /// A text. As a section, it is rendered if there is a text.
     case text
-    /// Whether something is so.
+    /// A Boolean.
     case flag
-    /// Fields within, once or for each of several.
+    /// Members, once or for each of several elements.
     case fields([String: MailTemplateField])
 
     private static let run = MailTemplateField.fields(["text": .text, "direction": .text])

@@ -4,23 +4,23 @@ public import ErrorContract
 public import Foundation
 import Mustache
 
-/// Puts mails into words: HTML and text from templates, in the language of the reader, or in English if there are no texts in it.
+/// Renders emails as HTML and text from templates, in the language of the recipient, or in English if there are no texts in that language.
 public struct MailTemplates: MailRendering {
-    /// What all mails share.
+    /// The settings of all emails.
     public struct Settings: Hashable, Sendable {
         /// The app's name.
         public var appName: String
-        /// Who mails are from, as `Name <address>` or an address.
+        /// The sender of emails, as `Name <address>` or an address.
         public var sender: String
-        /// The configured address that links begin with.
+        /// The configured address with which links begin.
         public var linkBase: URL
-        /// Where links carry their token.
+        /// The part of a link that contains the token.
         public var linkStyle: ResetLink.Style
-        /// The life of a link.
+        /// The lifetime of a link.
         public var linkLifetime: Duration
-        /// A subject in place of the usual one.
+        /// The subject; `nil` for the standard one.
         public var resetSubject: String?
-        /// A preview in place of the usual one.
+        /// The preview text; `nil` for the standard one.
         public var resetPreview: String?
 
         /// Creates settings.
@@ -43,7 +43,7 @@ public struct MailTemplates: MailRendering {
         }
     }
 
-    /// The configured base is no absolute web address.
+    /// The configured address is not an absolute web address.
     public struct InvalidLinkBase: Error, Hashable, Sendable {}
 
     private let settings: Settings
@@ -54,8 +54,8 @@ public struct MailTemplates: MailRendering {
     /// Reads the templates.
     /// - Parameters:
     ///   - settings: The texts and links of all emails.
-    ///   - folder: Templates in place of the usual ones.
-    /// - Throws: Mustache's error if a template can't be read, ``InvalidLinkBase`` if no link can be made.
+    ///   - folder: Templates that replace the standard ones.
+    /// - Throws: Mustache's error if a template can't be read, ``InvalidLinkBase`` if the configured address is invalid.
     public init(settings: Settings, folder: MailTemplateFolder? = nil) throws {
         let probe = ResetLink(token: try ResetToken("probe"), email: nil)
         guard probe.url(base: settings.linkBase, style: settings.linkStyle) != nil else { throw InvalidLinkBase() }
@@ -145,11 +145,11 @@ enum MailKind: String, CaseIterable {
     case passwordChanged = "password-changed"
 }
 
-/// The link with which an owner says "this was not me": the page below the reset page.
+/// The link "this was not me", to the page below the reset page.
 struct AccountLockLink {
     let token: ResetToken
 
-    /// The link, or `nil` if `base` is not an absolute web address.
+    /// Returns the link; `nil` if `base` is not an absolute web address.
     func url(base: URL, style: ResetLink.Style) -> URL? {
         guard let reset = ResetLink(token: token, email: nil).url(base: base, style: style),
             var parts = URLComponents(url: reset, resolvingAgainstBaseURL: true)

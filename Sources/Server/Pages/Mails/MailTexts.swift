@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// The texts of the mails.
+/// The texts of emails.
 enum MailTexts {
     static let greeting = LocalizedText(
         en: "Hello {name},",
@@ -51,7 +51,7 @@ enum MailTexts {
         fr: "Réinitialiser le mot de passe",
         de: "Passwort zurücksetzen"
     )
-    /// The line over the link where there are no buttons.
+    /// The line above the link in the text part, which has no buttons.
     static let resetLine = LocalizedText(
         en: "Reset Password:",
         es: "Restablecer Contraseña:",

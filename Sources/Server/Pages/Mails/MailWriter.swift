@@ -1,28 +1,28 @@
 import AccountContract
 import ErrorContract
 
-/// Puts the texts of a mail into one language, with the app's name in them.
+/// Returns the texts of an email in one language, with the app's name in them.
 struct MailWriter {
-    /// The language that the mail is written in.
+    /// The language of the email.
     let language: Language
     private let appName: String
 
     /// Creates a writer.
-    /// - Parameter language: The reader's language; what there are no texts in is written in English.
+    /// - Parameter language: The recipient's language. If there are no texts in it, English is used.
     init(language: Language, appName: String) {
         self.language = LanguagePreference(acceptLanguage: language.rawValue)
             .choose(from: Language.supported, fallback: .english)
         self.appName = appName
     }
 
-    /// A subject. It stays exact, without marks that nobody sees: a subject is searched for, compared and judged by filters, and
-    /// the app's name stands at its end, where nothing follows that it could reorder.
+    /// Returns a subject. It contains no invisible marks, because subjects are searched, compared and filtered. The app's name is at its
+    /// end, so its direction can't reorder other text.
     func subject(_ text: LocalizedText) -> String { filled(text).runs(in: language).bare }
 
-    /// A text without values.
+    /// Returns a text without values.
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
-    /// A text as both parts of an email show it: with marks between the characters, and with markup.
+    /// Returns a text for both parts of an email: with invisible marks between the characters, and with markup.
     func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
         return ["plain": runs.isolated, "runs": runs.map(\.values)]
@@ -38,8 +38,8 @@ struct MailWriter {
 }
 
 extension FirstName {
-    /// The name for a mail, in which no mail program finds an address to link: whoever registers somebody else's e-mail address
-    /// chooses the name that the mails to it greet. A word joiner, which nobody sees, stands behind each dot within a word.
+    /// The name in a form in which no mail program detects a link. A client that registers the address of another user chooses the name in
+    /// the emails to that user. A word joiner, which is invisible, follows each dot within a word.
     var unlinked: String {
         var text = String.UnicodeScalarView()
         for scalar in rawValue.unicodeScalars {

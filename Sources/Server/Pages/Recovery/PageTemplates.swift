@@ -3,32 +3,32 @@ public import ErrorContract
 public import Foundation
 import Mustache
 
-/// A page that a user sees while recovering an account.
+/// A page of the account recovery.
 public struct RecoveryPage: Hashable, Sendable {
     /// The content of the page.
     public enum Kind: Hashable, Sendable {
-        /// The form for a new password, for a live link.
+        /// The form for a new password, for a valid link.
         /// - problem: The problem of the previous attempt.
         case reset(link: ResetLink, name: String, problem: LocalizedText?)
-        /// The page that can't know yet whether it was opened by a link: the token may stand behind `#`.
+        /// The page if it is unknown whether it was opened by a link: the token may be after `#`.
         case undecided
         /// The password has been changed.
         case changed
         /// The link is unknown, expired or used.
         case deadLink(email: String)
-        /// The link is no link.
+        /// The link is malformed.
         case invalidLink
-        /// A link has been asked for, whether or not there is an account.
+        /// A link was requested, whether or not there is an account.
         case requested
-        /// A link could not be asked for.
+        /// A link could not be requested.
         case requestProblem(email: String, LocalizedText)
-        /// "This was not me": asks before it freezes.
+        /// The question "this was not me", before the account is locked.
         case lock(token: ResetToken, name: String)
-        /// The same, opened with the token behind `#`.
+        /// The same, opened with the token after `#`.
         case lockUndecided
-        /// The account is frozen.
+        /// The account is locked.
         case locked
-        /// Something else went wrong.
+        /// Another error.
         case failure(title: LocalizedText, text: LocalizedText)
     }
 
@@ -43,7 +43,7 @@ public struct RecoveryPage: Hashable, Sendable {
         self.language = language
     }
 
-    /// The HTTP status that goes with the page.
+    /// The HTTP status of the page.
     public var status: Int {
         switch kind {
         case .reset(_, _, let problem): problem == nil ? 200 : 400
@@ -55,9 +55,10 @@ public struct RecoveryPage: Hashable, Sendable {
     }
 }
 
-/// Puts ``RecoveryPage``s into HTML: one file, no framework, nothing from elsewhere, at most 30 KB, usable without JavaScript.
+/// Renders ``RecoveryPage``s as HTML: one file of at most 30 KB, without a framework or third-party resources, and usable without
+/// JavaScript.
 public struct PageTemplates: Sendable {
-    /// What all pages share.
+    /// The settings of all pages.
     public struct Settings: Hashable, Sendable {
         /// The app's name.
         public var appName: String
@@ -65,14 +66,14 @@ public struct PageTemplates: Sendable {
         public var basePath: String
         /// The custom scheme that opens the app, if it has one.
         public var appScheme: String?
-        /// The shortest password.
+        /// The shortest password, in characters.
         public var minimumPasswordLength: Int
 
         /// Creates settings.
         /// - Parameters:
         ///   - appName: The name that pages show.
-        ///   - linkBase: The configured address that links begin with, if there is one.
-        ///   - appScheme: The URL scheme of the app; `nil` if links open in the browser only.
+        ///   - linkBase: The configured address with which links begin, if there is one.
+        ///   - appScheme: The URL scheme of the app; `nil` if links only open in the browser.
         ///   - minimumPasswordLength: The shortest password in characters, for the hint in the form.
         public init(appName: String, linkBase: URL?, appScheme: String?, minimumPasswordLength: Int) {
             self.appName = appName
@@ -99,10 +100,10 @@ public struct PageTemplates: Sendable {
         script = String(decoding: PackageResources.page_js, as: UTF8.self)
     }
 
-    /// The page's HTML.
+    /// Returns the HTML of the page.
     /// - Parameters:
     ///   - page: The state of the page.
-    ///   - nonce: The nonce of the answer's content security policy.
+    ///   - nonce: The nonce of the response's content security policy.
     public func html(_ page: RecoveryPage, nonce: String) -> String {
         let writer = PageWriter(settings: settings, language: page.language)
         var content: TemplateValues = [
@@ -118,8 +119,8 @@ public struct PageTemplates: Sendable {
         return template.markup(content)
     }
 
-    /// The content security policy of a page with this nonce. The script may connect to the server only from the page that has to
-    /// validate the token of a fragment.
+    /// Returns the content security policy of a page with a nonce. The script may only connect to the server from the page that validates
+    /// the token after `#`.
     public static func policy(of page: RecoveryPage, nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true, connects: page.kind == .undecided, sendsForms: true)
     }

@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// The texts that only the web pages have; the others are the contract's.
+/// The texts that only the web pages have; the others belong to the contract.
 enum PageTexts {
     static let show = LocalizedText(
         en: "Show",

@@ -24,7 +24,7 @@ struct PageWriter {
         case .reset(let link, let name, let problem):
             content["reset"] = resetForm(link: link, name: name, problem: problem)
         case .undecided:
-            // The script shows it if the token of the fragment turns out to be expired.
+            // The script shows it if the token after `#` is expired or used.
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired, hidden: true)
             content["reset"] = resetForm(link: nil, name: nil, problem: nil)
             content["request"] = requestForm(heading: ContractText.resetTitle, lead: PageTexts.requestLead, isUndecided: true)
@@ -94,7 +94,7 @@ struct PageWriter {
             "short": ContractText.passwordTooShort(minimum: minimum),
             "empty": ContractText.fieldsEmpty,
             "openApp": PageTexts.openApp,
-            // The heading over the request for another link, if the token of the fragment is expired.
+            // The heading of the form for another link, if the token after `#` is expired or used.
             "again": ContractText.requestNewLink,
         ]
         var form: TemplateValues = [
@@ -107,7 +107,7 @@ struct PageWriter {
             "minimum": minimum,
             "scheme": settings.appScheme ?? "",
             "appLink": settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
-            // The script validates a token of the fragment here.
+            // The address at which the script validates a token after `#`.
             "validate": settings.basePath + AccountPath.validateResetToken,
         ]
         for (name, text) in texts { form[name] = say(text) }

@@ -3,11 +3,12 @@ import Mustache
 import OpenAPI
 import StrictJSON
 
-/// The pages of the error codes: one for all, and one for each, at the address that problem details give as their type.
+/// The pages of the error codes: one for all codes, and one for each code, at the address that problem details have as their type.
 ///
-/// For developers, in English; the texts for people stand there in every language. One file each, nothing from elsewhere, no script.
+/// The pages are for developers, in English, and show the texts for users in all languages. Each is one file without scripts or third-party
+/// resources.
 public struct ErrorPages: Sendable {
-    /// The path of the pages on a server, below which each code has its own.
+    /// The path of the page of all codes; the page of a code is one segment below.
     public static let path = "/errors"
 
     private let reference: ErrorReference
@@ -20,7 +21,7 @@ public struct ErrorPages: Sendable {
     /// - Parameters:
     ///   - reference: The codes.
     ///   - appName: The app's name.
-    ///   - basePath: What a configured address adds before the routes, such as `/app`.
+    ///   - basePath: The path that a configured address adds before the routes, such as `/app`.
     /// - Throws: Mustache's error if the template can't be read.
     public init(reference: ErrorReference = ErrorReference(), appName: String, basePath: String = "") throws {
         self.reference = reference
@@ -30,8 +31,8 @@ public struct ErrorPages: Sendable {
         css = [PackageResources.page_css, PackageResources.errors_css].map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 
-    /// The page of all codes.
-    /// - Parameter nonce: The nonce of the answer's content security policy.
+    /// Returns the page of all codes.
+    /// - Parameter nonce: The nonce of the response's content security policy.
     public func index(nonce: String) -> String {
         var content = content(title: "Error codes", nonce: nonce)
         content["families"] = reference.families.map { family, definitions -> TemplateValues in
@@ -41,10 +42,10 @@ public struct ErrorPages: Sendable {
         return template.render(content)
     }
 
-    /// The page of one code, or `nil` if the catalogue does not have it.
+    /// Returns the page of one code; `nil` if the catalogue does not have it.
     /// - Parameters:
     ///   - code: The code in the path.
-    ///   - nonce: The nonce of the answer's content security policy.
+    ///   - nonce: The nonce of the response's content security policy.
     public func page(of code: ErrorCode, nonce: String) -> String? {
         guard let definition = reference.catalogue[code] else { return nil }
         var content = content(title: code.rawValue, nonce: nonce)
@@ -70,10 +71,10 @@ public struct ErrorPages: Sendable {
         return template.render(content)
     }
 
-    /// The page of a code that is none.
+    /// Returns the page for an unknown code.
     /// - Parameters:
     ///   - code: The code in the path.
-    ///   - nonce: The nonce of the answer's content security policy.
+    ///   - nonce: The nonce of the response's content security policy.
     public func missing(_ code: String, nonce: String) -> String {
         var content = content(title: "No such code", nonce: nonce)
         let closest = reference.catalogue.closestDefinition(to: ErrorCode(code))
@@ -81,7 +82,7 @@ public struct ErrorPages: Sendable {
         return template.render(content)
     }
 
-    /// The content security policy of a page with this nonce.
+    /// Returns the content security policy of a page with a nonce.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce)
     }

@@ -1,6 +1,12 @@
 public import ErrorContract
 
-/// The reference of error codes, derived from a catalogue: as Markdown, and as the pages that problem details point at.
+/// The reference of error codes, derived from a catalogue: as Markdown, and as the pages to which problem details link.
+///
+/// ```swift
+/// let reference = ErrorReference(catalogue: .standard)
+/// let markdown = reference.markdown
+/// ```
+/// To serve the reference as pages, pass it to ``ErrorPages``.
 public struct ErrorReference: Sendable {
     let catalogue: ErrorCatalogue
 
@@ -22,14 +28,14 @@ public struct ErrorReference: Sendable {
         return families
     }
 
-    /// The languages of a text: those of the contract first, in its order.
+    /// Returns the languages of a text: those of the contract first, in its order.
     static func languages(of text: LocalizedText) -> [Language] {
         let supported = Language.supported.filter(text.languages.contains)
         return supported + text.languages.subtracting(supported).sorted { $0.rawValue < $1.rawValue }
     }
 }
 
-/// The meanings of the catalogue's short words, for developers, in English.
+/// The meanings of the catalogue's terms, for developers, in English.
 extension ErrorReference {
     static func meaning(of retry: RetryClass) -> String {
         switch retry {
@@ -114,7 +120,7 @@ extension ErrorReference {
         return escaped.hasSuffix(".") || escaped.isEmpty ? escaped : escaped + "."
     }
 
-    /// One line in which nothing is markup.
+    /// Escapes a text as one line of Markdown without markup.
     private static func escaped(_ text: String) -> String {
         text.replacing("\n", with: " ").reduce(into: "") { result, character in
             if "\\`*_[]<>|".contains(character) { result.append("\\") }

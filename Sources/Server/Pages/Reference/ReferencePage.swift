@@ -18,16 +18,16 @@ public struct ReferencePage: Sendable {
         script = String(decoding: PackageResources.reference_js, as: UTF8.self)
     }
 
-    /// The page's HTML. O(number of operations).
+    /// Returns the HTML of the page. O(number of operations).
     /// - Parameters:
-    ///   - nonce: The nonce of the answer's content security policy.
-    ///   - address: Where the server is, for the examples, unless an address is configured; never one taken from a request.
+    ///   - nonce: The nonce of the response's content security policy.
+    ///   - address: The address of the server, for the examples if no address is configured; never one from a request.
     public func html(nonce: String, address: String) -> String {
         let writer = ReferenceWriter(description: description, address: description.settings.baseURL ?? address)
         return template.render(writer.content(nonce: nonce, css: css, script: script))
     }
 
-    /// The content security policy of a page with this nonce.
+    /// Returns the content security policy of a page with a nonce.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true)
     }

@@ -2,10 +2,10 @@ import ErrorContract
 import OpenAPI
 import StrictJSON
 
-/// Fills the page's template from a description. Values named `html` are markup.
+/// Fills the page's template from a description. Values with the name `html` are markup.
 struct ReferenceWriter {
     let description: APIDescription
-    /// Where the server is, such as `http://127.0.0.1:8080`.
+    /// The address of the server, such as `http://127.0.0.1:8080`.
     let address: String
 
     private var settings: APISettings { description.settings }
@@ -109,10 +109,10 @@ struct ReferenceWriter {
     }
 }
 
-/// A call of an operation as it is typed in a terminal.
+/// A curl command that calls an operation.
 struct CurlCommand: CustomStringConvertible {
     let operation: APIOperation
-    /// Where the server is, such as `http://127.0.0.1:8080`.
+    /// The address of the server, such as `http://127.0.0.1:8080`.
     let address: String
 
     var description: String {
@@ -137,7 +137,7 @@ struct CurlCommand: CustomStringConvertible {
 
     private func text(_ value: JSONValue) -> String { String(decoding: value.encoded(), as: UTF8.self) }
 
-    /// The text as one word of a POSIX shell.
+    /// Quotes a text as one word of a POSIX shell.
     private func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
@@ -152,7 +152,7 @@ struct CurlCommand: CustomStringConvertible {
 }
 
 extension Prose {
-    /// The paragraphs as HTML, escaped, without the tags around them.
+    /// The paragraphs as escaped HTML, without the tags around them.
     var htmlParagraphs: [String] {
         markdown.split(separator: "\n\n").map { Self.html(String($0)) }
     }
@@ -160,7 +160,7 @@ extension Prose {
     /// The text as one line of HTML.
     var htmlLine: String { htmlParagraphs.joined(separator: " ") }
 
-    /// Every second piece between backticks is code.
+    /// Converts a paragraph to HTML. Every second piece between backticks is code.
     private static func html(_ paragraph: String) -> String {
         paragraph.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, piece in
             let text = escaped(String(piece))
@@ -168,7 +168,7 @@ extension Prose {
         }.joined()
     }
 
-    /// A text with the characters escaped that mean something to HTML.
+    /// Escapes the special characters of HTML.
     private static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")

@@ -4,8 +4,7 @@ import Mustache
 extension MustacheLibrary {
     private static let main = "main"
 
-    /// Reads a template of HTML, which may name the partial `run`: a stretch of a text, with markup around a value that runs in
-    /// another direction.
+    /// Parses an HTML template. It can use the partial `run`, which is a part of a text with markup around a value of another direction.
     /// - Throws: Mustache's error if it can't be read.
     init(markup template: [UInt8]) throws {
         self.init(templates: [
@@ -14,13 +13,13 @@ extension MustacheLibrary {
         ])
     }
 
-    /// The HTML of a content.
+    /// Renders the template with a content.
     func markup(_ content: Any) -> String { render(content, withTemplate: Self.main) ?? "" }
 }
 
-/// The content security policy of the pages: nothing but their own style and script.
+/// The content security policy of the pages, which only allows their inline style and script.
 enum PagePolicy {
-    /// The policy of a page with this nonce.
+    /// Returns the policy of a page with a nonce.
     static func text(nonce: String, runsScript: Bool = false, connects: Bool = false, sendsForms: Bool = false) -> String {
         let directives = [
             "default-src 'none'", "style-src 'nonce-\(nonce)'", runsScript ? "script-src 'nonce-\(nonce)'" : nil,
@@ -36,7 +35,7 @@ enum PagePolicy {
 struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable {
     private var values: [String: any Sendable]
 
-    /// Creates the values. Those that are `nil` are left out, so that their sections aren't rendered.
+    /// Creates the values. `nil` values are omitted, so that their sections aren't rendered.
     init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
         values = Dictionary(elements.compactMap { name, value in value.map { (name, $0) } }) { $1 }
     }
@@ -50,6 +49,6 @@ struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable 
 }
 
 extension TextRun {
-    /// The run for the partial `run`.
+    /// The values for the partial `run`.
     var values: TemplateValues { ["text": text, "direction": direction] }
 }

@@ -2,21 +2,28 @@ private import CArgon2
 
 /// Argon2id (RFC 9106) by libargon2, the reference implementation, with PHC strings and one lane.
 ///
-/// The memory of hashes with the standard parameters is kept for the next ones: as many blocks of 19 MiB as hashes were computed at once, one per core
-/// at most. See docs/decisions/0093-argon2-with-reused-memory.md.
+/// The memory of hashes with the standard parameters is reused: at most one block of 19 MiB per core. See
+/// docs/decisions/0093-argon2-with-reused-memory.md.
+///
+/// ```swift
+/// let argon2 = Argon2id(parameters: .init(memory: 8 * 1_024 * 1_024, passes: 1))
+/// let hash = try argon2.hash("correct horse battery")
+/// print(argon2.verify("correct horse battery", against: hash))
+/// ```
+/// To verify hashes of other systems, use ``ImportedHash``.
 public struct Argon2id: Sendable {
-    /// How much work one hash is.
+    /// The cost of a hash.
     public struct Parameters: Hashable, Sendable {
         /// The memory, in bytes.
         public let memory: Int
-        /// How often the memory is passed over.
+        /// The number of passes over the memory.
         public let passes: Int
 
-        /// 19 MiB and 2 passes, the least that OWASP's Password Storage Cheat Sheet advises.
+        /// 19 MiB and 2 passes, the minimum of OWASP's Password Storage Cheat Sheet.
         public static let standard = Parameters(memory: 19 * 1_024 * 1_024, passes: 2)
 
         /// Creates parameters.
-        /// - Precondition: at least 8 KiB and 1 pass, the least that Argon2 allows.
+        /// - Precondition: At least 8 KiB and 1 pass, the minimum of Argon2.
         public init(memory: Int, passes: Int) {
             precondition(memory >= 8_192, "memory must be at least 8192 bytes (is \(memory))")
             precondition(passes >= 1, "passes must be positive (is \(passes))")
@@ -35,7 +42,7 @@ public struct Argon2id: Sendable {
         self.parameters = parameters
     }
 
-    /// The hash of a password with a random salt of 16 bytes, as a PHC string. Blocks for about 20 ms with the standard parameters.
+    /// Returns the hash of a password with a random salt of 16 bytes, as a PHC string. Blocks for about 20 ms with the standard parameters.
     /// - Throws: ``Failure`` if there is not enough memory.
     public func hash(_ password: String) throws(Failure) -> String {
         var random = SystemRandomNumberGenerator()
@@ -47,26 +54,27 @@ public struct Argon2id: Sendable {
         return hash.description
     }
 
-    /// Whether a password has a hash, compared in constant time. A text that is no hash matches nothing.
+    /// Whether a password has a hash. Compares in constant time. Returns false if the text is not a hash.
     public func verify(_ password: String, against hash: String) -> Bool {
         guard var hash = PHCString(hash) else { return false }
         let expected = hash.digest.map { CChar(bitPattern: $0) }
         return hash.withContext(for: password) { argon2id_verify_ctx(&$0, expected) } == ARGON2_OK.rawValue
     }
 
-    /// Whether a hash was made with other parameters than new ones are.
+    /// Whether a hash has other parameters than new hashes.
     public func needsRehash(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return true }
         return hash.kibibytes != parameters.memory / 1_024 || hash.passes != parameters.passes
     }
 
-    /// Whether a text is an Argon2id hash of one lane that is whole and can be verified here at a bounded cost: at most 256 MiB and 10 passes.
+    /// Whether a text is a complete Argon2id hash with one lane that can be verified at a bounded cost: at most 256 MiB and 10 passes.
     public static func isAffordable(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return false }
         return hash.kibibytes <= 262_144 && hash.passes <= 10
     }
 
-    /// A hash that no password has, and that takes as long to verify as another one; `nil` if that is none, or costs what new ones cost.
+    /// Returns a hash that no password has and that takes as long to verify as the given one; `nil` if that is not a hash, or has the cost
+    /// of new hashes.
     public func decoy(like hash: String) -> String? {
         guard let other = PHCString(hash), needsRehash(hash) else { return nil }
         let zeros = { [UInt8](repeating: 0, count: $0) }
@@ -75,8 +83,8 @@ public struct Argon2id: Sendable {
 }
 
 extension PHCString {
-    /// Calls libargon2 with a password, these parameters and this salt; the digest is replaced by what it computes.
-    /// - Returns: Its status.
+    /// Calls libargon2 with a password, these parameters and this salt, and replaces the digest with the result.
+    /// - Returns: The status of libargon2.
     fileprivate mutating func withContext(for password: String, _ body: (inout argon2_context) -> Int32) -> Int32 {
         var password = Array(password.utf8)
         return password.withUnsafeMutableBufferPointer { password in

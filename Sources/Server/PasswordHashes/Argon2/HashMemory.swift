@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// The memory that hashes are computed in, kept for the next ones.
+/// The memory in which hashes are computed. It is kept for later hashes.
 ///
-/// A fresh mapping for each hash would take 4,864 page faults of 4 KiB. Each is served under the lock of the process's address space, so that every other
-/// thread that touches new memory waits behind the hashes. Kept blocks are mapped once, in pages of 2 MiB where the system has them.
+/// A new mapping for each hash would cause 4,864 page faults of 4 KiB. Each is served under the lock of the process's address space, so
+/// every other thread that touches new memory would wait. Reused blocks are mapped once, in pages of 2 MiB if the system supports them.
 final class HashMemory: Sendable {
-    /// For all hashes of the process.
+    /// The memory for all hashes of the process.
     static let shared = HashMemory()
 
-    /// The compiler can't see that a block has one owner at a time: this pool, or the hash that took it.
+    /// Unchecked: the compiler can't see that a block has one owner at a time, which is this pool or the hash that took it.
     private struct Block: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
     }
@@ -20,7 +20,7 @@ final class HashMemory: Sendable {
     private static let keptSize = Argon2id.Parameters.standard.memory
     private static let pageSize = 2 << 20
 
-    /// Returns memory with any content; `nil` if there is none left.
+    /// Returns memory with undefined content; `nil` if there is none left.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size == Self.keptSize else { return malloc(size) }
         if let block = unused.withLock({ $0.popLast() }) { return block.start }
@@ -28,13 +28,13 @@ final class HashMemory: Sendable {
         var memory: UnsafeMutableRawPointer?
         guard posix_memalign(&memory, Self.pageSize, whole) == 0 else { return nil }
         #if os(Linux)
-            // Not every system has such pages; it is as fast as any memory then.
+            // Not every system has large pages; the memory works without them.
             _ = madvise(memory, whole, 14)  // MADV_HUGEPAGE
         #endif
         return memory
     }
 
-    /// Takes memory back.
+    /// Returns memory to the pool.
     func give(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         let isKept =
             size == Self.keptSize

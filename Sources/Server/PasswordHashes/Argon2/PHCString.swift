@@ -1,8 +1,8 @@
 import Foundation
 
-/// An Argon2id hash as text: `$argon2id$v=19$m=19456,t=2,p=1$` and the salt and the digest in Base64 without padding.
+/// An Argon2id hash as text: `$argon2id$v=19$m=19456,t=2,p=1$` with the salt and the digest in Base64 without padding.
 ///
-/// Only what is spelled as it would be written is read: one lane, no leading zeros, no bit too many at the end of a text.
+/// Only canonical texts are accepted: one lane, no leading zeros, and no unused bits that are set.
 struct PHCString: CustomStringConvertible {
     var kibibytes: Int
     var passes: Int

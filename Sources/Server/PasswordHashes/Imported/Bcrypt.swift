@@ -5,13 +5,13 @@ import Foundation
     private import CCrypt
 #endif
 
-/// A hash by bcrypt, verified by the system's libcrypt; where there is none, nothing has this hash.
+/// A bcrypt hash. It is verified by the system's libcrypt; on systems without it, verification always fails.
 public struct Bcrypt: Hashable, Sendable {
-    /// The most rounds, as a power of two.
+    /// The largest cost, as a power of two of rounds.
     public static let maximumCost = 15
 
     private let setting: String
-    /// Whether the password goes through SHA-256 first, as Django has it: bcrypt reads 72 bytes only.
+    /// Whether the password is hashed with SHA-256 first, as in Django: bcrypt only reads 72 bytes.
     private let isDigested: Bool
 
     init(_ text: String, isDigested: Bool) throws(ImportedHash.Refusal) {
@@ -24,15 +24,15 @@ public struct Bcrypt: Hashable, Sendable {
         self.isDigested = isDigested
     }
 
-    /// The kind and the cost, with a salt and a hash of zeros.
+    /// A hash with the same kind and cost, and with zeros as salt and hash.
     var decoy: String { (isDigested ? "bcrypt_sha256$" : "") + setting.prefix(7) + String(repeating: ".", count: 53) }
 
     func verify(_ password: String) -> Bool {
         var phrase = Array(password.utf8)
         if isDigested { phrase = Self.hex(SHA256.hash(data: phrase)) }
-        // A C string ends at its first zero: what stands behind it would not count.
+        // A C string ends at its first zero byte: the rest of the password would be ignored.
         guard !phrase.contains(0) else { return false }
-        // Other systems refuse or cut what is longer; libcrypt takes up to 512 bytes and reads 72 of them.
+        // Other systems refuse or cut longer passwords. libcrypt accepts up to 512 bytes and reads 72 of them.
         phrase = Array(phrase.prefix(72))
         guard let made = Self.crypt(phrase, setting) else { return false }
         return areEqual(made, Array(setting.utf8))

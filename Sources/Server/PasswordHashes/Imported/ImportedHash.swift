@@ -1,22 +1,28 @@
 import Foundation
 
-/// A password hash that another system made: it is verified as it is, and replaced by one of our own at the next sign-in.
+/// A password hash that another system created. It is verified in its format, and replaced by an Argon2id hash at the next sign-in.
 ///
-/// Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and bare bcrypt of the kinds `$2a$`, `$2b$` and
+/// Supports Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and plain bcrypt of the kinds `$2a$`, `$2b$` and
 /// `$2y$`.
+///
+/// ```swift
+/// let imported = try ImportedHash("$2b$04$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234")
+/// print(imported.verify("another password"))
+/// ```
+/// For Argon2id hashes, including those of other systems, use ``Argon2id``.
 public enum ImportedHash: Hashable, Sendable {
-    /// A hash by PBKDF2, as Django makes them.
+    /// A PBKDF2 hash in Django's format.
     case pbkdf2(PBKDF2)
-    /// A hash by bcrypt, as Laravel makes them.
+    /// A bcrypt hash, as in Laravel.
     case bcrypt(Bcrypt)
 
-    /// Why a text is not a hash that can be imported.
+    /// The reason for which a hash can't be imported.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The format is none of those that can be imported.
+        /// The format is not supported.
         case unknownFormat
-        /// The format is known, and the text does not follow it.
+        /// The text does not follow its format.
         case malformed
-        /// To verify it would take too long: whoever could put it there could keep the server busy.
+        /// The verification would take too long. Such a hash could be used to overload the server.
         case tooCostly(limit: String)
 
         public var description: String {
@@ -28,7 +34,7 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// Reads a hash.
+    /// Parses a hash.
     /// - Throws: ``Refusal``.
     public init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= 1_024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
@@ -43,7 +49,7 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// Whether a password has this hash, compared in constant time. Blocks for as long as the hash costs.
+    /// Whether a password has this hash. Compares in constant time. Blocks for the cost of the hash.
     public func verify(_ password: String) -> Bool {
         switch self {
         case .pbkdf2(let hash): hash.verify(password)
@@ -51,7 +57,7 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// A hash of the same cost that no password has, for whoever must spend the same time for nothing.
+    /// A hash of the same cost that no password has, which takes the same time to verify.
     public var decoy: String {
         switch self {
         case .pbkdf2(let hash): "pbkdf2_sha256$\(hash.rounds)$decoy$\(Data(count: 32).base64EncodedString())"
@@ -60,7 +66,7 @@ public enum ImportedHash: Hashable, Sendable {
     }
 }
 
-/// Whether two texts are the same, in a time that tells nothing but their lengths.
+/// Whether two texts are equal. The time only depends on their lengths.
 func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

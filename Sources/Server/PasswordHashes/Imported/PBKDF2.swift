@@ -2,9 +2,9 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A hash by PBKDF2 with HMAC-SHA256 (RFC 8018) as Django writes it.
+/// A PBKDF2 hash with HMAC-SHA256 (RFC 8018) in Django's format.
 public struct PBKDF2: Hashable, Sendable {
-    /// The most rounds; Django 5.2 makes 1,000,000.
+    /// The largest number of rounds; Django 5.2 uses 1,000,000.
     public static let maximumRounds = 2_000_000
 
     let rounds: Int
@@ -17,7 +17,7 @@ public struct PBKDF2: Hashable, Sendable {
             let digest = Data(base64Encoded: String(parts[3])),
             digest.count == 32, !parts[2].isEmpty
         else { throw .malformed }
-        // A number that is no Int is above every limit.
+        // A number that doesn't fit an Int exceeds every limit.
         guard let rounds = Int(parts[1]), rounds <= Self.maximumRounds else {
             throw .tooCostly(limit: "2,000,000 rounds of PBKDF2")
         }
@@ -26,7 +26,7 @@ public struct PBKDF2: Hashable, Sendable {
     }
 
     func verify(_ password: String) -> Bool {
-        // HMAC fills a short key up with zeros, so that one behind a password would not count.
+        // HMAC pads a short key with zeros, so a zero byte at the end of a password would be ignored.
         guard !password.utf8.contains(0) else { return false }
         let key = try? KDF.Insecure.PBKDF2.deriveKey(
             from: Array(password.utf8),

@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-/// A thread for calls that block, one after the other, of which a bounded number waits.
+/// A thread for blocking calls, which run one after another. The number of pending calls is bounded.
 final class BlockingWork: Sendable {
     private let queue: DispatchQueue
     private let limit: Int
     private let count = Mutex(0)
 
     init(_ name: String, limit: Int) {
-        // A queue with a width of one: its thread is none of the threads on which tasks run.
+        // A queue with a width of one, whose thread is not one of those on which tasks run.
         queue = DispatchQueue(label: name)
         self.limit = limit
     }
 
-    /// Does work later.
-    /// - Returns: `false` if too much waits already; the work is not done then.
+    /// Enqueues work.
+    /// - Returns: `false` if the queue is full; the work is not done then.
     func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let isAccepted = count.withLock { count in
             guard count < limit else { return false }
@@ -30,7 +30,7 @@ final class BlockingWork: Sendable {
     }
 }
 
-/// The numeric addresses of a name.
+/// Resolves host names.
 enum HostAddresses {
     /// Whether a name is an address already.
     static func isAddress(_ name: String) -> Bool {
@@ -38,7 +38,7 @@ enum HostAddresses {
         return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
     }
 
-    /// Asks the system's resolver, which blocks.
+    /// Calls the system's resolver, which blocks.
     static func resolve(_ name: String) -> [String] {
         var hints = addrinfo()
         #if canImport(Darwin)

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import Timekeeping
 
-/// The thread that owns all connections of a client: tasks submit jobs to it, and are resumed by it.
+/// The thread that owns all connections of a client. Tasks submit jobs to it and wait for their outcomes.
 final class Driver: Sendable {
     enum Message: Sendable {
         case run(DriverJob)
@@ -41,7 +41,7 @@ final class Driver: Sendable {
     /// Executes a segment.
     /// - Parameters:
     ///   - connection: A connection that an earlier job has kept.
-    ///   - keepsConnection: Whether further segments follow on the connection.
+    ///   - keepsConnection: Whether more segments follow on the connection.
     func run(
         _ segment: PGSegment,
         on connection: ConnectionPool.ConnectionID? = nil,
@@ -70,12 +70,12 @@ final class Driver: Sendable {
         }
     }
 
-    /// Ends the transaction of a kept connection without its changes. Returns at once.
+    /// Rolls back the transaction of a kept connection. Returns immediately.
     func rollBack(_ connection: ConnectionPool.ConnectionID) {
         _ = mailbox.post(.rollBack(connection))
     }
 
-    /// Refuses further jobs, and returns when all connections are closed.
+    /// Refuses new jobs, and returns when all connections are closed.
     func close() async {
         await withCheckedContinuation { continuation in
             if !mailbox.post(.close(continuation)) { continuation.resume() }

@@ -1,4 +1,4 @@
-/// A connection of the pool, as the driver's thread has it.
+/// A connection of the pool, in the state of the driver's thread.
 final class DriverConnection {
     enum Stage {
         /// The name of the host is being resolved.
@@ -9,19 +9,19 @@ final class DriverConnection {
 
     let id: ConnectionPool.ConnectionID
     var stage = Stage.resolving
-    /// The number of the host that is tried or was reached.
+    /// The index of the host that is tried or was reached.
     var host = 0
-    /// The numbers of the hosts that were not tried yet.
+    /// The indexes of the hosts that were not tried yet.
     var hosts: [Int]
     /// The addresses of the host that were not tried yet; `nil` is a Unix socket.
     var addresses: [String?] = []
-    /// When the step that is under way must have ended.
+    /// The time by which the current step must end.
     var deadline: Duration?
     /// The job that is executed.
     var job: DriverJob?
     /// Whether a failed or abandoned transaction is being rolled back.
     var isRollingBack = false
-    /// Which plans the connection has prepared. See `DriverLoop.plans`.
+    /// The version of the plans that the connection has prepared. See `DriverLoop.plans`.
     var plans: Int
 
     init(id: ConnectionPool.ConnectionID, hosts: [Int], plans: Int) {

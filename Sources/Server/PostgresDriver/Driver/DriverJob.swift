@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A segment to be executed, and the task that waits for it.
+/// A segment to execute, and the task that waits for it.
 struct DriverJob: Sendable {
     let id: UInt64
     let segment: PGSegment
@@ -8,15 +8,15 @@ struct DriverJob: Sendable {
     let connection: ConnectionPool.ConnectionID?
     /// Whether the task leases the connection for more segments.
     let keepsConnection: Bool
-    /// Until when it waits for a connection.
+    /// The time until which the job waits for a connection.
     let acquireDeadline: Duration
-    /// When it was submitted.
+    /// The time at which the job was submitted.
     let start: Duration
     let cancellation: DriverCancellation
     let continuation: CheckedContinuation<DriverOutcome, Never>
 }
 
-/// Whether a task has been canceled before the driver knew its job.
+/// Whether a task was canceled before the driver received its job.
 final class DriverCancellation: Sendable {
     private let flag = Atomic(false)
 
@@ -25,21 +25,21 @@ final class DriverCancellation: Sendable {
     func cancel() { flag.store(true, ordering: .releasing) }
 }
 
-/// How a job ended.
+/// The outcome of a job.
 enum DriverOutcome: Sendable {
     /// - Parameters:
     ///   - connection: The connection, leased if the job keeps it.
-    ///   - isDoubtful: The commit may be lost in a failover.
+    ///   - isDoubtful: Whether the commit may be lost in a failover.
     case done(results: [PostgresResult], connection: ConnectionPool.ConnectionID, isDoubtful: Bool)
-    /// The job failed, and has no connection any longer.
+    /// The job failed and no longer has a connection.
     case failed(DriverFailure)
 }
 
-/// Why a job failed.
+/// The reason for which a job failed.
 enum DriverFailure: Error, Hashable {
     /// The server reported an error.
     case refused(String)
-    /// No connection within the deadline: nothing was sent.
+    /// There was no connection within the deadline, so nothing was sent.
     case noConnection(String)
     /// The connection was lost while the segment was executed, or before in the same transaction.
     case lost(sqlState: String?)

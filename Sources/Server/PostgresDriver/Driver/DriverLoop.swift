@@ -7,7 +7,7 @@ final class DriverLoop {
     static let closed = "the client is closed"
     /// The time that the rollback of an abandoned transaction may take before its connection is closed.
     private static let rollbackTimeout = Duration.seconds(2)
-    /// The time in which a host that was silent before must respond, when there are others.
+    /// The time within which a previously silent host must respond, if there are others.
     private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
@@ -21,18 +21,18 @@ final class DriverLoop {
 
     private var pool: ConnectionPool
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
-    /// The jobs that wait for a connection, by their id, which is also that of the waiter.
+    /// The jobs that wait for a connection, by the id of the job and of its waiter.
     private var waiting: [UInt64: DriverJob] = [:]
     private var events: [ConnectionPool.Event] = []
     private var isHandling = false
-    /// Rises when prepared plans have become invalid.
+    /// Increases when prepared plans have become invalid.
     private var plans = 0
-    /// The hosts that did not respond within the deadline. They are tried after the others: each connection would wait for a machine that is
-    /// gone.
+    /// The hosts that did not respond within the deadline. They are tried last, because each new connection would wait for an unreachable
+    /// machine.
     private var silentHosts: Set<Int> = []
     private var failure: String?
     private var closings: [CheckedContinuation<Void, Never>] = []
-    /// When connections that are in use are closed too; `nil` while the client is open.
+    /// The time at which connections in use are closed, too; `nil` while the client is open.
     private var end: Duration?
 
     init(
@@ -80,7 +80,7 @@ extension DriverLoop {
     private func waitForSockets() -> [ConnectionPool.ConnectionID] {
         var descriptors = [pollfd(fd: mailbox.readEnd, events: Int16(POLLIN), revents: 0)]
         var owners: [ConnectionPool.ConnectionID] = []
-        // libpq replaces sockets while it connects, under the same number: they are read anew each time.
+        // libpq replaces sockets while it connects, with the same number, so they are read again each time.
         for (id, connection) in connections {
             guard let pg = connection.pg, pg.socket >= 0 else { continue }
             descriptors.append(pollfd(fd: pg.socket, events: Int16(connection.events), revents: 0))
@@ -146,7 +146,7 @@ extension DriverLoop {
         }
     }
 
-    /// Refuses a message that came after the end.
+    /// Refuses a message that arrived after the end.
     private func refuse(_ message: Driver.Message) {
         switch message {
         case .run(let job): job.continuation.resume(returning: .failed(.noConnection(Self.closed)))
@@ -166,7 +166,7 @@ extension DriverLoop {
             return notify(.acquire(job.id, deadline: job.acquireDeadline))
         }
         guard let connection = connections[id] else {
-            // It was lost between two statements.
+            // The connection was lost between two statements.
             job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
             return
         }
@@ -182,7 +182,7 @@ extension DriverLoop {
         }
     }
 
-    /// Gives the pool an event and does what it decides.
+    /// Passes an event to the pool and executes its actions.
     private func notify(_ event: ConnectionPool.Event) {
         events.append(event)
         guard !isHandling else { return }
@@ -222,8 +222,8 @@ extension DriverLoop {
 // MARK: - Opening
 
 extension DriverLoop {
-    /// Goes on with the next host.
-    /// - Parameter reason: Why the last one failed.
+    /// Tries the next host.
+    /// - Parameter reason: The reason for which the last one failed.
     private func tryNextHost(_ connection: DriverConnection, after reason: String) {
         guard !connection.hosts.isEmpty else { return fail(connection, reason) }
         connection.host = connection.hosts.removeFirst()
@@ -246,8 +246,8 @@ extension DriverLoop {
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
     }
 
-    /// Goes on with the next address, or the next host.
-    /// - Parameter reason: Why the last one failed.
+    /// Tries the next address, or the next host.
+    /// - Parameter reason: The reason for which the last one failed.
     private func tryNextAddress(_ connection: DriverConnection, after reason: String) {
         guard !connection.addresses.isEmpty else { return tryNextHost(connection, after: reason) }
         let address = connection.addresses.removeFirst()
@@ -314,13 +314,13 @@ extension DriverLoop {
         if !pg.send(.rollback) { discard(connection) }
     }
 
-    /// Goes on with a connection whose socket is ready.
+    /// Continues with a connection whose socket is ready.
     private func advance(_ connection: DriverConnection) {
         switch connection.stage {
         case .resolving: break
         case .opening(let pg, _): open(connection, pg)
         case .open(let pg):
-            // Reads first: a server that can't send its results takes no more statements.
+            // Read first: a server that can't send its results accepts no more statements.
             if let outcome = pg.receive() { return finish(connection, outcome) }
             if pg.wantsToWrite, !pg.flush() { finish(connection, .lost(sqlState: nil)) }
         }
@@ -346,7 +346,7 @@ extension DriverLoop {
         }
     }
 
-    /// Returns a connection to the pool, or ends its transaction before.
+    /// Returns a connection to the pool, or rolls back its transaction before.
     private func settle(_ connection: DriverConnection, isKept: Bool) {
         guard !isKept, connections[connection.id] != nil else { return }
         if connection.pg?.isIdle == true {
@@ -370,15 +370,15 @@ extension DriverLoop {
         }
     }
 
-    /// Ends a connection whose job has run out of time or is canceled.
+    /// Ends a connection whose job exceeded its deadline or was canceled.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
-        // A commit is never canceled: PostgreSQL would report it as done though the standby does not have it.
+        // A commit is never canceled: PostgreSQL would report it as done although the standby does not have it.
         if !job.segment.commits, let cancellation = connection.pg?.cancellation() {
             _ = canceler.submit { cancellation.send() }
         }
         connection.job = nil
-        // A late response, or a late cancellation, must not meet the next job.
+        // A late response or cancellation must not affect the next job.
         discard(connection)
         job.continuation.resume(returning: .failed(failure))
     }
@@ -395,7 +395,7 @@ extension DriverLoop {
         }
     }
 
-    /// Closes a connection that can't be used any longer.
+    /// Closes a connection that is no longer usable.
     private func discard(_ connection: DriverConnection) {
         connections[connection.id] = nil
         notify(.lost(connection.id))

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The connections of a client at one moment.
+/// The state of a client's connections at one moment.
 public struct PostgresStatus: Hashable, Sendable {
-    /// The connections that exist, also those that are being opened.
+    /// The number of connections, including those that are being opened.
     public var open = 0
-    /// Those of them that no task uses.
+    /// The number of unused connections.
     public var idle = 0
-    /// Those of them that are being opened.
+    /// The number of connections that are being opened.
     public var opening = 0
-    /// The tasks that wait for a connection.
+    /// The number of tasks that wait for a connection.
     public var waiting = 0
     /// The largest number of connections.
     public var maximum = 0
-    /// Why the last attempt to connect failed, if none has succeeded since.
+    /// The reason for which the last attempt to connect failed, if none has succeeded since.
     public var failure: String?
 }
 
@@ -26,7 +26,7 @@ final class DriverStatus: Sendable {
         set { status.withLock { $0 = newValue } }
     }
 
-    /// When a server has last executed something, on the driver's clock.
+    /// The time at which a server last executed a statement, on the driver's clock.
     var responded: Duration? {
         get { lastResponse.withLock { $0 } }
         set { lastResponse.withLock { $0 = newValue } }

@@ -29,7 +29,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Adds a message and wakes the thread.
-    /// - Returns: `false` if the thread takes no more messages.
+    /// - Returns: `false` if the thread accepts no more messages.
     func post(_ message: Message) -> Bool {
         let (isFirst, isClosed) = state.withLock { state in
             guard !state.isClosed else { return (false, true) }
@@ -50,7 +50,7 @@ final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Takes the last messages. No more can be posted.
+    /// Returns the last messages. No more can be posted.
     func end() -> [Message] {
         state.withLock { state in
             defer { state = State(isClosed: true) }

@@ -1,4 +1,4 @@
-/// Why a transaction is repeated.
+/// The reason for which a transaction is repeated.
 enum RetryReason: String, CaseIterable {
     case conflict, connection
     case unknownOutcome = "unknown_outcome"
@@ -24,7 +24,7 @@ extension DriverFailure {
         case .refused(let state):
             switch state {
             case "40001", "40P01": .again(.conflict)
-            // A schema change has made a prepared plan invalid. The driver has forgotten the plans.
+            // A schema change has invalidated a prepared plan. The driver has discarded the plans.
             case "0A000": .again(.changedPlan)
             // The server has become a standby. The driver has closed the connections to it.
             case "25006": .again(.connection)
@@ -36,7 +36,7 @@ extension DriverFailure {
     }
 }
 
-/// How often and after which delay a transaction is repeated.
+/// The number of repetitions of a transaction, and their delays.
 struct RetryCount {
     static let conflictLimit = 5
     private var counts: [RetryReason: Int] = [:]
@@ -44,7 +44,7 @@ struct RetryCount {
     var isUnknown: Bool { counts[.unknownOutcome] != nil }
 
     /// Counts a repetition.
-    /// - Returns: The longest delay before it, of which a random part is waited (full jitter); `nil` if it is one too many.
+    /// - Returns: The longest delay before it, of which a random part is used (full jitter); `nil` if there were too many repetitions.
     mutating func delay(_ reason: RetryReason) -> Duration? {
         let count = counts[reason, default: 0] + 1
         counts[reason] = count

@@ -1,7 +1,7 @@
-/// Values in the layout that libpq takes.
+/// Values in the memory layout of libpq.
 struct PGArguments {
     private var bytes: [UInt8] = []
-    /// Where each value begins; `nil` is `NULL`.
+    /// The offset of each value; `nil` is `NULL`.
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
 
@@ -12,7 +12,7 @@ struct PGArguments {
             lengths.append(Int32(binary?.count ?? 0))
             if let binary { bytes += binary }
         }
-        // An empty value is no null pointer.
+        // A null pointer would mean `NULL`, so an empty value needs an address.
         bytes.append(0)
     }
 

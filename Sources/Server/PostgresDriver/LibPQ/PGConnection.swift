@@ -1,7 +1,7 @@
 import CLibPQ
 import Foundation
 
-/// One connection of libpq, in pipeline mode, without blocking. It belongs to one thread.
+/// One libpq connection in pipeline mode and nonblocking mode. It belongs to one thread.
 final class PGConnection {
     enum Opening: Equatable {
         case waitsForReading, waitsForWriting, opened
@@ -9,8 +9,8 @@ final class PGConnection {
     }
 
     enum Outcome {
-        /// The server has executed the segment up to the end, or to an error.
-        /// - Parameter isDoubtful: The server warned that the commit is not safe on the standby.
+        /// The server has executed the segment to its end, or to an error.
+        /// - Parameter isDoubtful: Whether the server warned that the commit is not safe on the standby.
         case finished(results: [PostgresResult], sqlState: String?, isDoubtful: Bool)
         case lost(sqlState: String?)
     }
@@ -32,17 +32,17 @@ final class PGConnection {
     private var sqlState: String?
     private var isCommit = false
     private let notices = Notices()
-    /// Whether bytes wait to be sent.
+    /// Whether there are unsent bytes.
     private(set) var wantsToWrite = false
 
-    /// Notices that the server sent beside results.
+    /// Notices that the server sent in addition to results.
     private final class Notices {
         var isDoubtful = false
-        /// Why the server ends the connection.
+        /// The reason for which the server ends the connection.
         var fatal: String?
     }
 
-    /// Begins to open a connection. The thread waits for the socket to be writable, then calls ``open()``.
+    /// Begins to open a connection. The thread waits until the socket is writable, then calls ``open()``.
     init?(_ parameters: [(name: String, value: String)], preparesStatements: Bool) {
         self.preparesStatements = preparesStatements
         var names = parameters.map { strdup($0.name) } + [nil]
@@ -79,13 +79,13 @@ final class PGConnection {
         PQfinish(handle)
     }
 
-    /// The socket. While the connection opens it changes, also under the same number.
+    /// The socket. It changes while the connection opens, sometimes with the same number.
     var socket: Int32 { PQsocket(handle) }
 
     /// Whether the server waits for a new transaction.
     var isIdle: Bool { expected.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE && PQstatus(handle) == CONNECTION_OK }
 
-    /// Goes on opening.
+    /// Continues to open the connection.
     func open() -> Opening {
         guard PQstatus(handle) != CONNECTION_BAD else { return .failed(reason: failureReason) }
         switch PQconnectPoll(handle) {
@@ -113,7 +113,7 @@ final class PGConnection {
         return "connecting failed"
     }
 
-    /// Forgets prepared statements, whose plans a changed schema has made invalid.
+    /// Discards prepared statements, whose plans were invalidated by a schema change.
     func removePrepared() {
         prepared.forget()
     }
@@ -141,7 +141,7 @@ final class PGConnection {
         return PQpipelineSync(handle) == 1 && flush()
     }
 
-    /// Writes to the log and nothing else, so that the commit waits like one with changes.
+    /// Only writes to the log, so that the commit waits for the standby like one with changes.
     private static let message: PostgresStatement = "SELECT pg_logical_emit_message(true, 'holdfast', '')"
 
     /// CockroachDB has no such messages, and no commits that only one server has.
@@ -166,7 +166,7 @@ final class PGConnection {
         }
     }
 
-    /// Sends as much as the socket takes.
+    /// Sends as many bytes as the socket accepts.
     /// - Returns: `false` if the connection is lost.
     func flush() -> Bool {
         let left = PQflush(handle)
@@ -174,10 +174,10 @@ final class PGConnection {
         return left >= 0
     }
 
-    /// Reads what has arrived, and ends the segment if all of it has.
+    /// Reads the available results, and ends the segment if all have arrived.
     func receive() -> Outcome? {
         let isOpen = PQconsumeInput(handle) == 1
-        // Also reads notices, such as that of a server that ends an idle connection.
+        // This also reads notices, such as that of a server that ends an idle connection.
         while PQisBusy(handle) == 0, nextExpected < expected.count {
             guard let result = PQgetResult(handle) else {
                 if case .synchronization = expected[nextExpected] { break }
@@ -192,8 +192,8 @@ final class PGConnection {
         return nil
     }
 
-    /// Takes a result.
-    /// - Returns: How the segment ended, if it has.
+    /// Processes a result.
+    /// - Returns: The outcome of the segment, if it has ended.
     private func take(_ result: OpaquePointer) -> Outcome? {
         switch PQresultStatus(result) {
         case PGRES_PIPELINE_SYNC:
@@ -204,21 +204,21 @@ final class PGConnection {
             if case .preparation(let key, let name) = expected[nextExpected] {
                 prepared.insert(key, name: name)
             } else {
-                // A transaction with a failed statement ends like this, without an error.
+                // A transaction with a failed statement ends with `ROLLBACK` and without an error.
                 if isCommit, PQcmdStatus(result).map({ String(cString: $0) }) == "ROLLBACK" { sqlState = sqlState ?? "25P02" }
                 current = PostgresResult(result)
             }
         case PGRES_PIPELINE_ABORTED: break
         default:
             let state = Self.field(result, .sqlState)
-            // libpq itself reports without a state that the connection is lost.
+            // libpq reports a lost connection without a SQLSTATE.
             guard let state, !Self.isFatal(result) else { return .lost(sqlState: state ?? notices.fatal) }
             sqlState = sqlState ?? state
         }
         return nil
     }
 
-    /// A part of an error; its code is a macro that Swift does not import.
+    /// A field of an error; its code is a macro that Swift does not import.
     private enum Field: UInt8 {
         case sqlState = 0x43  // PG_DIAG_SQLSTATE, 'C'
         case severity = 0x56  // PG_DIAG_SEVERITY_NONLOCALIZED, 'V'
@@ -234,7 +234,7 @@ final class PGConnection {
 }
 
 extension PostgresResult {
-    /// Copies what libpq has.
+    /// Copies a result of libpq.
     fileprivate init(_ result: OpaquePointer) {
         let columns = PQnfields(result)
         let rows = (0..<PQntuples(result)).map { row in

@@ -1,15 +1,15 @@
-/// Statements that are sent together and whose results return together: one round trip.
+/// Statements that are sent together and whose results return together, in one round trip.
 struct PGSegment: Sendable {
     enum Kind: Sendable, Equatable {
-        /// One statement without `BEGIN`: the server makes it a transaction.
+        /// One statement without `BEGIN`, which the server executes as a transaction.
         case single(isReadOnly: Bool)
         case inTransaction, commit, rollback
     }
 
     var statements: [(statement: PostgresStatement, values: [PostgresValue])]
     let kind: Kind
-    /// Whether the segment's commit also waits until earlier commits are on the standby. An attempt whose outcome is unknown may have
-    /// committed here only, and a repetition that finds its row writes nothing, so it would not wait for the standby at all.
+    /// Whether the segment's commit also waits until earlier commits are on the standby. An attempt whose outcome is unknown may only be
+    /// committed on the primary. A repetition that finds its row writes nothing, so it would not wait for the standby.
     var confirmsEarlierCommits = false
 
     init(_ statements: [(PostgresStatement, [PostgresValue])], _ kind: Kind) {
@@ -24,7 +24,8 @@ struct PGSegment: Sendable {
     static let commit = PGSegment([("COMMIT", [])], .commit)
     static let rollback = PGSegment([("ROLLBACK", [])], .rollback)
 
-    /// Whether changes become durable with the segment. It is never canceled: a canceled commit may succeed here and be lost in a failover.
+    /// Whether changes become durable with the segment. Such a segment is never canceled: a canceled commit may succeed on the primary and
+    /// be lost in a failover.
     var commits: Bool {
         switch kind {
         case .single(let isReadOnly): !isReadOnly
@@ -35,7 +36,7 @@ struct PGSegment: Sendable {
 }
 
 extension PostgresStatement {
-    /// Whether the statement changes nothing. `WITH` counts as a change, since it may have one inside.
+    /// Whether the statement changes nothing. `WITH` counts as a change, because it may contain one.
     var isReadOnly: Bool {
         let word = text.drop { $0.isWhitespace || $0 == "(" }.prefix { $0.isLetter }.uppercased()
         return ["SELECT", "SHOW", "VALUES", "TABLE"].contains(word)

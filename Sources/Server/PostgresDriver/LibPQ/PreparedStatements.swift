@@ -5,18 +5,18 @@ struct PreparedStatements {
         let types: [UInt32]
     }
 
-    /// More are sent without preparing.
+    /// Further statements are sent without preparing.
     static let limit = 512
 
     private var names: [PostgresStatement: [(types: [UInt32], name: String)]] = [:]
     private var count = 0
-    /// Names are used once, so that one that was forgotten here is not in the way.
+    /// Each name is used once, so that a statement that was removed here doesn't conflict.
     private var lastName = 0
 
-    /// The name of a statement with arguments of some types.
-    /// - Returns: The name, and the key to be inserted if the statement must be prepared before; `nil` if there are too many statements.
+    /// Returns the name of a statement with arguments of the given types.
+    /// - Returns: The name, and the key to insert if the statement must be prepared first; `nil` if there are too many statements.
     mutating func name(of statement: PostgresStatement, _ types: [UInt32]) -> (name: String, key: Key?)? {
-        // NULL is bound without a type and fits every type.
+        // NULL is bound without a type and matches every type.
         let known = names[statement]?.first { known in
             zip(known.types, types).allSatisfy { $0 == $1 || $1 == PostgresType.unspecified }
         }
@@ -26,7 +26,7 @@ struct PreparedStatements {
         return ("h\(lastName)", Key(statement: statement, types: types))
     }
 
-    /// Notes that a statement has been prepared.
+    /// Records that a statement has been prepared.
     mutating func insert(_ key: Key, name: String) {
         names[key.statement, default: []].append((key.types, name))
         count += 1

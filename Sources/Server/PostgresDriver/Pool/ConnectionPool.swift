@@ -1,12 +1,12 @@
-/// Decides which connections are opened, closed, and leased to whom. It has no sockets and no clock: events come with their time, and what is
-/// to be done is returned.
+/// Decides which connections are opened, closed, and leased to which waiter. It has no sockets and no clock: events contain their time, and
+/// the actions are returned.
 ///
-/// - At most `maximum` connections exist. One is opened if a waiter finds none idle, and none is opening for it.
-/// - Waiters are served in the order in which they came.
-/// - After a failed connection attempt there is one attempt at a time (a probe), each after a longer, jittered delay.
-/// - A connection is reused if its user returned it in order, up to its lifetime, whose end is jittered.
+/// - At most `maximum` connections exist. One is opened if a waiter finds none idle and none is opening for it.
+/// - Waiters are served in the order of their arrival.
+/// - After a failed connection attempt, there is one attempt at a time (a probe), each after a longer, jittered delay.
+/// - A connection is reused if it was returned in a usable state, up to its lifetime, whose end is jittered.
 struct ConnectionPool {
-    /// Connections are numbered; a number is used once.
+    /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int
     typealias WaiterID = UInt64
 
@@ -17,7 +17,7 @@ struct ConnectionPool {
         var idle = Duration.seconds(300)
         /// The time after which a connection is replaced, minus up to a tenth.
         var lifetime = Duration.seconds(1_800)
-        /// The delay after the first failure. It doubles with each further one; half of it is jittered.
+        /// The delay after the first failure. It doubles with each failure; half of it is jittered.
         var firstDelay = Duration.milliseconds(50)
         var longestDelay = Duration.seconds(1)
     }
@@ -27,9 +27,9 @@ struct ConnectionPool {
         case cancel(WaiterID)
         case opened(ConnectionID)
         case failed(ConnectionID)
-        /// The user has finished with a connection, and it is in order or not.
+        /// A user has returned a connection, which may be reusable or not.
         case returned(ConnectionID, isReusable: Bool)
-        /// A connection has ended, whoever used it.
+        /// A connection has ended, in use or not.
         case lost(ConnectionID)
         /// Connections that must not be leased again.
         case retire([ConnectionID])
@@ -61,11 +61,11 @@ struct ConnectionPool {
     let limits: Limits
     private var generator: any RandomNumberGenerator
     private var connections: [ConnectionID: Connection] = [:]
-    /// The idle connections; the one that was returned last is leased first.
+    /// The idle connections; the most recently returned one is leased first.
     private var idle: [ConnectionID] = []
     private var lastID: ConnectionID = 0
     private var failures = 0
-    /// When the next attempt may begin after a failure.
+    /// The time at which the next attempt may begin after a failure.
     private var nextAttempt: Duration?
     private var isShutDown = false
     private var waiters = WaitQueue()
@@ -81,7 +81,7 @@ struct ConnectionPool {
     var idleCount: Int { idle.count }
     var waiting: Int { waiters.count }
 
-    /// When `tick` is due next.
+    /// The time at which the next `tick` is due.
     var nextTick: Duration? {
         var ticks = [waiters.earliestDeadline]
         if needsConnection, opening == 0 { ticks.append(nextAttempt) }
@@ -109,7 +109,7 @@ struct ConnectionPool {
         case .failed(let id):
             opening -= 1
             connections[id] = nil
-            // Attempts that were under way together fail together, and count once.
+            // Concurrent attempts fail together and count once.
             guard nextAttempt.map({ $0 <= now }) ?? true else { break }
             failures += 1
             nextAttempt = now + delay()

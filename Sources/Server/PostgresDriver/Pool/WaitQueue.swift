@@ -1,10 +1,10 @@
-/// Waiters in the order in which they came, each with a deadline. All operations are O(1), averaged over many.
+/// Waiters in the order of their arrival, each with a deadline. All operations are amortized O(1).
 struct WaitQueue {
     private var deadlines: [ConnectionPool.WaiterID: Duration] = [:]
-    /// The order. It also has waiters that were removed.
+    /// The order. It may contain waiters that were removed.
     private var line: [ConnectionPool.WaiterID] = []
     private var first = 0
-    /// At most the earliest deadline: that of a waiter who was removed may be earlier.
+    /// A lower bound of the earliest deadline: it may belong to a waiter that was removed.
     private(set) var earliestDeadline: Duration?
 
     var count: Int { deadlines.count }

@@ -1,7 +1,7 @@
 import Foundation
 public import Observability
 
-/// Why a URL of PostgreSQL is refused. It shows no part of the URL but the name of a parameter.
+/// The reason for which a URL of PostgreSQL is refused. Of the URL, it contains at most the name of a parameter.
 public struct PostgresURLError: LogSafeError, Hashable, Sendable {
     public let description: String
 
@@ -63,7 +63,7 @@ extension PostgresSettings {
         }
     }
 
-    /// The authorities that the system trusts: Debian, Red Hat, macOS. libpq knows no such default before version 16.
+    /// The certificate authorities of the system: Debian, Red Hat, macOS. libpq before version 16 has no such default.
     private static var authorities: String? {
         ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
             .first { FileManager.default.fileExists(atPath: $0) }
@@ -122,7 +122,7 @@ extension PostgresSettings {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
             let (name, value) = pair.cut(at: pair.firstIndex(of: "="))
-            // A password with an unencoded ? would be read as a parameter: nothing else than a name is ever shown.
+            // A password with an unencoded ? would be read as a parameter, so only names are ever shown.
             guard name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x5F }), name.utf8.count <= 40, let value else {
                 throw PostgresURLError("the URL has an invalid parameter")
             }

@@ -1,15 +1,15 @@
 import Timekeeping
 
-/// How a ``PostgresClient`` reaches its servers, and within which limits.
+/// The servers of a ``PostgresClient``, and its limits.
 ///
 /// ```swift
 /// var settings = try PostgresSettings(url: "postgres://app:secret@db1,db2/holdfast?sslmode=verify-full&pool_max=16")
 /// settings.queryTimeout = .seconds(5)
 /// ```
 ///
-/// Neither `description` nor a dump shows the password.
+/// Neither `description` nor a dump contains the password.
 public struct PostgresSettings: Sendable {
-    /// A server, by name or address, or by the folder of its Unix socket.
+    /// A server: its name or address, or the folder of its Unix socket.
     public struct Host: Hashable, Sendable {
         /// The name, the address, or the absolute path of the folder of a Unix socket.
         public var name: String
@@ -22,42 +22,42 @@ public struct PostgresSettings: Sendable {
         }
 
         var isUnixSocket: Bool { name.hasPrefix("/") }
-        /// Whether no other machine lies between.
+        /// Whether the server is on the same machine.
         var isLocal: Bool { isUnixSocket || name == "localhost" || name == "::1" || name.hasPrefix("127.") }
     }
 
-    /// How a connection is encrypted, as libpq's `sslmode`.
+    /// The encryption of connections, as libpq's `sslmode`.
     public enum TLSMode: String, Hashable, Sendable {
         case disable, allow, prefer, require
         case verifyCA = "verify-ca"
         case verifyFull = "verify-full"
     }
 
-    /// The servers, in the order in which they are tried. One that did not respond within `connectTimeout` is tried after the others, with a
-    /// second to respond, until it does.
+    /// The servers, in the order in which they are tried. A server that did not respond within `connectTimeout` is tried last, and only for
+    /// a second, until it responds.
     public var hosts: [Host]
     /// The user; `nil` is that of the process.
     public var user: String?
     var password: String?
-    /// The database; `nil` is that of the user's name.
+    /// The database; by default, that with the user's name.
     public var database: String?
-    /// How connections are encrypted.
+    /// The encryption of connections.
     public var tlsMode: TLSMode
-    /// The file with the certificates of the authorities that are trusted.
+    /// The file with the certificates of trusted authorities.
     public var rootCertificates: String?
-    /// Whether only servers that accept writes are used. The default with more than one host.
+    /// Whether only servers that accept writes are used. The default if there is more than one host.
     public var requiresPrimary: Bool
-    /// The name that the server shows for the connections.
+    /// The name of the connections on the server.
     public var applicationName = "holdfast"
-    /// The smallest number of connections that are kept open.
+    /// The smallest number of open connections.
     public var minimum = 0
     /// The largest number of connections.
     public var maximum = 16
-    /// The longest time that connecting to one address takes.
+    /// The longest time for a connection to one address.
     public var connectTimeout = Duration.seconds(5)
-    /// The longest time that one round trip takes, and in which a transaction is repeated.
+    /// The longest time for one round trip, and for the repetitions of a transaction.
     public var queryTimeout = Duration.seconds(10)
-    /// The longest wait for a free connection.
+    /// The longest time to wait for a free connection.
     public var acquireTimeout = Duration.seconds(5)
     /// The time after which the server ends a statement with 57014.
     public var statementTimeout = Duration.seconds(8)
@@ -69,8 +69,8 @@ public struct PostgresSettings: Sendable {
     public var idleLimit = Duration.seconds(300)
     /// The time after which a connection is replaced; up to a tenth of it is subtracted at random.
     public var lifetime = Duration.seconds(1_800)
-    /// Whether statements are prepared once per connection. `false` for PgBouncer in transaction mode, where the connections to the server
-    /// are shared.
+    /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, which shares the
+    /// connections to the server.
     public var preparesStatements = true
 
     /// Whether the URL has a user's password.

@@ -1,10 +1,10 @@
 public import Observability
 
-/// Why PostgreSQL did not do what it was asked for. It names no value and no address.
+/// An error of a statement or a transaction. It contains no values and no address.
 public enum PostgresError: LogSafeError, Hashable, Sendable {
     /// The server refused, with this SQLSTATE.
     case refused(String)
-    /// No connection: the server can't be reached, or the pool had none within the deadline.
+    /// There is no connection: the server is unreachable, or the pool had none within the deadline.
     case unavailable(String)
     /// The deadline passed.
     case deadlineExceeded

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A type that is read from a column in PostgreSQL's binary format.
+/// A type that can be decoded from a column in PostgreSQL's binary format.
 public protocol PostgresReadable {
-    /// Reads a value.
+    /// Decodes a value.
     /// - Parameter bytes: The bytes of the column; `nil` is `NULL`.
     init?(postgres bytes: [UInt8]?)
 }

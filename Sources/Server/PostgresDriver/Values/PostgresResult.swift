@@ -2,7 +2,7 @@
 public struct PostgresResult: Sendable {
     /// The rows.
     public let rows: [PostgresRow]
-    /// How many rows the statement inserted, changed, removed or returned.
+    /// The number of rows that the statement inserted, changed, removed or returned.
     public let count: Int
 
     /// Creates a result.
@@ -11,7 +11,7 @@ public struct PostgresResult: Sendable {
     }
 }
 
-/// A row of a result. Values are read by the number of their column, as the types of ``PostgresReadable``.
+/// A row of a result. Values are read by the index of their column, as types that conform to ``PostgresReadable``.
 ///
 /// ```swift
 /// let id: UUID = try row.value(0)
@@ -26,8 +26,8 @@ public struct PostgresRow: Sendable {
         self.columns = columns
     }
 
-    /// Reads a column.
-    /// - Throws: ``UnreadableColumn`` if there is no such column, or it does not hold such a value.
+    /// Decodes a column.
+    /// - Throws: ``UnreadableColumn`` if there is no such column, or if it does not contain such a value.
     public func value<Value: PostgresReadable>(_ column: Int) throws -> Value {
         guard columns.indices.contains(column), let value = Value(postgres: columns[column]) else {
             throw UnreadableColumn(column: column)
@@ -36,9 +36,9 @@ public struct PostgresRow: Sendable {
     }
 }
 
-/// A column does not hold a value of the type that was asked for.
+/// A column does not contain a value of the requested type.
 public struct UnreadableColumn: Error, Hashable, Sendable {
-    /// The number of the column.
+    /// The index of the column.
     public let column: Int
 
     /// Creates an error.

@@ -1,4 +1,4 @@
-/// The text of a statement. It is a literal, or literals put together: values are always bound, as `$1` and so on.
+/// The text of a statement: a literal, or several joined literals. Values are always bound, as `$1` and so on.
 ///
 /// ```swift
 /// try await client.execute("UPDATE account SET state = $1 WHERE id = $2", [.text("active"), .uuid(id)])
@@ -7,7 +7,7 @@ public struct PostgresStatement: ExpressibleByStringLiteral, Hashable, Sendable 
     /// The text.
     public let text: String
 
-    /// Takes a literal. A literal with interpolated values does not compile.
+    /// Creates a statement from a literal. A literal with interpolated values does not compile.
     public init(stringLiteral literal: StaticString) {
         text = "\(literal)"
     }

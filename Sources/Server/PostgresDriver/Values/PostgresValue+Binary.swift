@@ -1,6 +1,6 @@
 import Foundation
 
-/// The types that values are bound as; their numbers are the same in every PostgreSQL.
+/// The types of bound values. Their numbers are the same in every PostgreSQL.
 enum PostgresType {
     static let unspecified: UInt32 = 0
     static let bool: UInt32 = 16
@@ -14,7 +14,7 @@ enum PostgresType {
 }
 
 extension PostgresValue {
-    /// The number of the type that the value is bound as. The server infers that of `NULL`.
+    /// The number of the value's type. The server infers that of `NULL`.
     var type: UInt32 {
         switch self {
         case .null: PostgresType.unspecified
@@ -44,7 +44,7 @@ extension PostgresValue {
         }
     }
 
-    /// An array of one dimension, or none if it is empty.
+    /// Encodes an array of one dimension, or of none if it is empty.
     private static func array(_ elements: [[UInt8]], of type: UInt32) -> [UInt8] {
         let dimensions: Int32 = elements.isEmpty ? 0 : 1
         let hasNulls: Int32 = 0

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value that is bound to a statement. All values cross the connection in PostgreSQL's binary format.
+/// A value that is bound to a statement. All values are sent in PostgreSQL's binary format.
 public enum PostgresValue: Hashable, Sendable {
     /// `NULL` of any type.
     case null
@@ -27,6 +27,6 @@ public enum PostgresValue: Hashable, Sendable {
     public static func uuid(_ id: UUID?) -> PostgresValue { id.map { .uuid($0) } ?? .null }
     /// The bytes, or `NULL`.
     public static func bytes(_ bytes: [UInt8]?) -> PostgresValue { bytes.map { .bytes($0) } ?? .null }
-    /// The seconds since 1970, as `double precision`: a date that is read again is equal to the one that was written.
+    /// The seconds since 1970, as `double precision`: a date that is read again equals the one that was written.
     public static func time(_ date: Date) -> PostgresValue { .double(date.timeIntervalSince1970) }
 }

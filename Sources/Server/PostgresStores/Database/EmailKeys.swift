@@ -2,17 +2,17 @@ import AccountContract
 public import Crypto
 import Foundation
 
-/// The keys under which the addresses of accounts are unique: hashes of the normalized address under a secret.
+/// The keys under which the addresses of accounts are unique: hashes of the normalized address with a secret.
 ///
-/// While a secret is replaced, each address has two keys: servers that know only the previous secret and servers that know both must not register an
-/// address twice.
+/// While a secret is replaced, each address has two keys, so that servers that only know the previous secret and servers that know both
+/// don't register an address twice.
 public struct EmailKeys: Sendable {
     private let secrets: [SymmetricKey]
 
     /// Creates the keys.
     /// - Parameters:
     ///   - secret: The present secret.
-    ///   - previous: The secret that it replaces, as long as servers or rows use that one.
+    ///   - previous: The secret that it replaces, while servers or rows still use that one.
     public init(_ secret: SymmetricKey, previous: SymmetricKey? = nil) {
         secrets = [secret] + (previous.map { [$0] } ?? [])
     }
@@ -20,18 +20,18 @@ public struct EmailKeys: Sendable {
     /// Whether addresses have two keys.
     public var isRotating: Bool { secrets.count > 1 }
 
-    /// The keys of an address: that of the present secret first.
+    /// Returns the keys of an address, that of the present secret first.
     func keys(of email: EmailAddress) -> [[UInt8]] {
         secrets.map { Self.key(of: email.normalized, $0) }
     }
 
-    /// The key of a normalized address under the present secret.
+    /// Returns the key of a normalized address under the present secret.
     package func key(ofNormalized address: String) -> [UInt8] { Self.key(of: address, secrets[0]) }
 
     private static func key(of normalized: String, _ secret: SymmetricKey) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Data(normalized.utf8), using: secret))
     }
 
-    /// The key of an address under the present secret.
+    /// Returns the key of an address under the present secret.
     func key(of email: EmailAddress) -> [UInt8] { keys(of: email)[0] }
 }

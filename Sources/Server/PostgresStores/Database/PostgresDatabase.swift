@@ -1,12 +1,12 @@
 public import AccountCore
 public import PostgresDriver
 
-/// The database of all stores: executes statements and reports failures as `StoreFailure`.
+/// The database of all stores. Executes statements and reports failures as `StoreFailure`.
 public struct PostgresDatabase: Sendable {
     /// The connections.
     public let client: PostgresClient
 
-    /// Creates a database over connections. ``PostgresSchema`` makes its tables.
+    /// Creates a database over connections. ``PostgresSchema`` creates its tables.
     public init(_ client: PostgresClient) {
         self.client = client
     }
@@ -17,15 +17,15 @@ public struct PostgresDatabase: Sendable {
         try await reporting { try await client.execute(statement, values) }
     }
 
-    /// Executes statements in one transaction, whose changes are durable when this returns. The closure may run more than once, and also after
-    /// its changes were committed: what it inserts has ids that were minted before.
+    /// Executes statements in one transaction, whose changes are durable when this returns. The closure may run more than once, even after
+    /// its changes were committed, so create the ids of inserted rows before the call.
     package func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
         try await reporting { try await client.transaction(body) }
     }
 
-    /// The first row of a statement's result.
+    /// Returns the first row of a statement's result.
     func first<Value>(
         _ statement: PostgresStatement,
         _ values: [PostgresValue],
@@ -34,12 +34,12 @@ public struct PostgresDatabase: Sendable {
         try await execute(statement, values).rows.first.map(read)
     }
 
-    /// Executes a statement that removes a bounded number of rows, and reports whether there may be more.
+    /// Executes a statement that removes a bounded number of rows, and returns whether there may be more.
     func sweep(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> Bool {
         try await execute(statement, values + [.integer(Self.sweepLimit)]).count == Self.sweepLimit
     }
 
-    /// How many rows a sweep removes at most.
+    /// The largest number of rows that a sweep removes.
     static let sweepLimit = 500
 
     /// Returns if the database responds.
@@ -47,7 +47,7 @@ public struct PostgresDatabase: Sendable {
         try await reporting { try await client.ping() }
     }
 
-    /// Returns if the database executes a statement within a second.
+    /// Returns if the database executes a statement within a second; otherwise, throws.
     func ping(_ statement: PostgresStatement) async throws {
         try await reporting { try await client.ping(statement) }
     }
@@ -64,7 +64,8 @@ public struct PostgresDatabase: Sendable {
 }
 
 extension StoreFailure {
-    /// Failures that a repetition may change count as busy: no connection, no time, no room, or a transaction that others were in the way of.
+    /// Creates a failure. Failures that a retry may resolve count as busy: no connection, no time, no space, or a conflict with another
+    /// transaction.
     public init(_ error: PostgresError) {
         let isBusy =
             switch error {

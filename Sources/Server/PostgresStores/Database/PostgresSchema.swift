@@ -2,33 +2,33 @@ import AccountCore
 import Foundation
 import PostgresDriver
 
-/// The tables, as steps that are only ever added to.
+/// The tables, as migration steps. Existing steps are never changed.
 ///
-/// The statements keep to what PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks, no foreign keys
-/// across tables that are keyed by digests. Every table is keyed by random ids or digests.
+/// The statements only use features that PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks,
+/// no foreign keys across tables that are keyed by digests. All tables are keyed by random ids or digests.
 public enum PostgresSchema {
-    /// A step: a name, and statements that may be repeated.
+    /// A migration step: a name, and statements that can be repeated.
     struct Step: Sendable {
         let name: String
         let statements: [PostgresStatement]
     }
 
-    /// Brings the tables up to date. One server at a time does so while the others wait.
-    /// - Returns: The names of the steps that were made.
-    /// - Throws: `StoreFailure`, also if a newer version has changed the tables.
+    /// Migrates the tables. One server at a time does so while the others wait.
+    /// - Returns: The names of the executed steps.
+    /// - Throws: `StoreFailure`, also if a newer version has migrated the tables.
     @discardableResult
     public static func migrate(_ database: PostgresDatabase) async throws -> [String] {
         try await migrate(database, steps: steps)
     }
 
-    /// The names of the steps that are still to be made.
+    /// Returns the names of the pending steps.
     public static func pending(_ database: PostgresDatabase) async throws -> [String] {
         if try await isNew(database) { return steps.map(\.name) }
         let made = try await self.made(database)
         return steps.map(\.name).filter { !made.contains($0) }
     }
 
-    /// Whether a later version has changed the tables.
+    /// Whether a newer version has migrated the tables.
     public static func isFromNewerVersion(_ database: PostgresDatabase) async throws -> Bool {
         guard try await !isNew(database) else { return false }
         return try await !made(database).isSubset(of: steps.map(\.name))
@@ -40,7 +40,7 @@ public enum PostgresSchema {
         return exists != true
     }
 
-    /// The random name that the tables got when they were made.
+    /// Returns the random name that the tables got when they were created.
     public static func installation(_ database: PostgresDatabase) async throws -> String {
         let name: String?? = try await database.first(
             "SELECT value FROM shared_value WHERE name = 'installation'",
@@ -49,7 +49,7 @@ public enum PostgresSchema {
         return (name ?? nil) ?? ""
     }
 
-    /// Whether a copy into the tables has begun and is not complete: they have a part of the data.
+    /// Whether a copy into the tables has begun and is not complete, so that they only contain a part of the data.
     public static func isIncompleteCopy(_ database: PostgresDatabase) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM shared_value WHERE name = 'copy'").rows.isEmpty
     }
@@ -82,7 +82,7 @@ public enum PostgresSchema {
 
     private static func make(_ step: Step, _ database: PostgresDatabase, _ holder: UUID) async throws {
         try await database.transaction { transaction in
-            // A statement that waits for a lock holds up all others behind it.
+            // A statement that waits for a lock blocks all statements after it.
             try await transaction.execute("SET LOCAL lock_timeout = '2s'")
             try await transaction.execute("SET LOCAL statement_timeout = 0")
             for statement in step.statements { try await transaction.execute(statement) }
@@ -98,7 +98,7 @@ public enum PostgresSchema {
         }
     }
 
-    /// Waits until no other server changes the tables. A server that ended loses the lock after a minute.
+    /// Waits until no other server migrates the tables. A server that stopped loses the lock after a minute.
     private static func takeLock(_ database: PostgresDatabase, _ holder: UUID) async throws {
         for _ in 0..<600 {
             let taken = try await database.execute(
@@ -126,7 +126,7 @@ public enum PostgresSchema {
         try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
     }
 
-    /// Two servers that create a table at once can both find that it isn't there.
+    /// Two servers that create a table at the same time can both find that it is missing.
     private static func repeated(_ body: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }
@@ -149,7 +149,11 @@ public enum PostgresSchema {
 extension PostgresSchema {
     /// All steps.
     static let steps = [
-        Step(name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers", statements: accounts + emails + shared),
+        Step(
+            name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers",
+            statements: accounts + emails + shared
+        ),
+        Step(name: "idempotency keys count in bytes", statements: idempotencySizes),
         Step(name: "signing keys", statements: signingKeys),
     ]
 
@@ -329,13 +333,36 @@ extension PostgresSchema {
             renewed_at double precision NOT NULL
         )
         """,
-        // Values that all servers share; whoever changes one locks its row.
+        // Values that all servers share. A change locks the row.
         "CREATE TABLE IF NOT EXISTS shared_value (name text PRIMARY KEY, value text)",
         """
         INSERT INTO shared_value (name, value) VALUES
             ('decoys', NULL), ('mail_retry', NULL), ('presence', NULL), ('sent_resets', NULL),
             ('installation', replace(gen_random_uuid()::text, '-', ''))
         ON CONFLICT (name) DO NOTHING
+        """,
+    ]
+
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before, and those of servers of
+    /// the earlier version, count for nothing; they expire within days. Servers of the earlier version still use idempotency_client and
+    /// idempotency_total while the servers are upgraded one after the other.
+    private static let idempotencySizes: [PostgresStatement] = [
+        "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS network bigint",
+        "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS size bigint NOT NULL DEFAULT 0",
+        "CREATE TABLE IF NOT EXISTS idempotency_usage (owner bigint PRIMARY KEY, size bigint NOT NULL)",
+        """
+        CREATE TABLE IF NOT EXISTS idempotency_pool (
+            pool bigint NOT NULL,
+            part bigint NOT NULL,
+            size bigint NOT NULL,
+            PRIMARY KEY (pool, part)
+        )
+        """,
+        """
+        INSERT INTO idempotency_pool (pool, part, size)
+        SELECT pool, part, 0 FROM unnest(ARRAY[0,1]::bigint[]) AS pool,
+            unnest(ARRAY[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]::bigint[]) AS part
+        ON CONFLICT (pool, part) DO NOTHING
         """,
     ]
 }

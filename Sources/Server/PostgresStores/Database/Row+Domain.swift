@@ -5,7 +5,7 @@ import Foundation
 import PostgresDriver
 
 extension Account {
-    /// The columns that ``init(row:)`` reads, in their order.
+    /// The columns that ``init(row:)`` reads, in that order.
     static let columns: PostgresStatement = """
         account.id, account.email, account.first_name, account.password_hash, account.state, account.language, account.epoch,
         account.created_at
@@ -14,7 +14,7 @@ extension Account {
     /// The number of ``columns``.
     static let columnCount = 8
 
-    /// Reads a row that begins with ``columns``.
+    /// Decodes a row that begins with ``columns``.
     init(row: PostgresRow) throws {
         guard let state = State(rawValue: try row.value(4)), let email = try? EmailAddress(row.value(1)),
             let firstName = try? FirstName(stored: row.value(2))
@@ -41,13 +41,13 @@ extension Account {
 }
 
 extension MailIntent {
-    /// The columns that ``init(row:)`` reads, in their order.
+    /// The columns that ``init(row:)`` reads, in that order.
     static let columns: PostgresStatement = """
         mail_intent.id, mail_intent.email, mail_intent.account_id, mail_intent.language, mail_intent.created_at,
         mail_intent.failures, mail_intent.client, mail_intent.request_id
         """
 
-    /// Reads a row that begins with ``columns``.
+    /// Decodes a row that begins with ``columns``.
     init(row: PostgresRow) throws {
         let email = try (row.value(1) as String?).flatMap { try? EmailAddress($0) }
         let account = try row.value(2) as UUID?
@@ -65,7 +65,7 @@ extension MailIntent {
         )
     }
 
-    /// Adds an intent, due at once. An intent that is there already stays as it is.
+    /// Adds an intent, due immediately. An existing intent is not changed.
     static let insertion: PostgresStatement = """
         INSERT INTO mail_intent
             (id, kind, email, account_id, language, created_at, due_at, failures, client, request_id, network, state)
@@ -91,7 +91,7 @@ extension TokenDigest {
 }
 
 extension StoreFailure {
-    /// A row does not hold what its table promises.
+    /// The error of a row that does not match the definition of its table.
     static func corruptRow(of table: String) -> StoreFailure {
         StoreFailure(isBusy: false, message: "a row of the table \(table) can't be read")
     }

@@ -1,6 +1,8 @@
 import PostgresDriver
 
-/// The facts about a PostgreSQL server that an operator should know, read without changing anything.
+/// The state and the settings of a PostgreSQL server that matter to an operator, read without changing anything.
+///
+/// `holdfast doctor` reports it.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String
@@ -14,24 +16,24 @@ public struct PostgresInspection: Sendable {
     public let synchronousCommit, fsync, fullPageWrites: String
     /// `synchronous_standby_names`.
     public let synchronousStandbys: String
-    /// How many connections the server accepts from ordinary users.
+    /// The number of connections that the server accepts from ordinary users.
     public let connections: Int
-    /// The standbys that are connected, with how far each is behind.
+    /// The connected standbys, with their lag in seconds.
     public let standbys: [(name: String, state: String, secondsBehind: Double)]
-    /// The age of the oldest open transaction.
+    /// The age of the oldest open transaction, in seconds.
     public let oldestTransaction: Double
-    /// The indexes that a failed creation left.
+    /// The invalid indexes, which a failed creation left.
     public let invalidIndexes: [String]
     /// The size of the database in bytes.
     public let size: Int
-    /// The steps that are still to be made; `nil` if the database belongs to a newer version.
+    /// The pending steps; `nil` if the database belongs to a newer version.
     public let pendingSteps: [String]?
     /// Whether a copy from SQLite has begun and is not complete.
     public let isIncompleteCopy: Bool
-    /// The servers that are present.
+    /// The registered servers.
     public let servers: [PostgresPresence.Server]
 
-    /// Reads all of it.
+    /// Reads all values.
     /// - Throws: `StoreFailure`.
     public init(_ database: PostgresDatabase) async throws {
         let facts = try await database.execute(

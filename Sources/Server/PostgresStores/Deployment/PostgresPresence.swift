@@ -2,19 +2,20 @@ import AccountCore
 public import Foundation
 import PostgresDriver
 
-/// The servers that use one database. Each renews a row every two seconds, which counts for ten by the database's clock.
+/// The registration of the servers that use one database. Each server renews a row every two seconds, which is valid for ten seconds by the
+/// database's clock.
 public struct PostgresPresence: Sendable {
-    /// A server that is present.
+    /// A registered server.
     public struct Server: Hashable, Sendable, Identifiable {
         /// The id that the server got at its start.
         public let id: UUID
-        /// The name of its host and its process.
+        /// The name of its host and its process id.
         public let name: String
         /// Its version.
         public let version: String
-        /// Whether it applies rate limits that it shares with no other server.
+        /// Whether it does not share its rate limits with other servers.
         public let isAlone: Bool
-        /// By how many seconds its clock is ahead of the database's.
+        /// The seconds by which its clock is ahead of the database's.
         public let clockAhead: Double
     }
 
@@ -25,21 +26,21 @@ public struct PostgresPresence: Sendable {
     private let version: String
     private let isAlone: Bool
 
-    /// Creates the presence of a server, which begins with ``enter()``.
+    /// Creates the registration of a server, which begins with ``enter()``.
     /// - Parameters:
     ///   - database: The database.
-    ///   - name: The name of the host and of the process, for operators.
+    ///   - name: The name of the host and the process id, for operators.
     ///   - version: The version of the server.
-    ///   - isAlone: Whether no other server may be present: its rate limits are its own.
+    ///   - isAlone: Whether no other server may be registered, because this one does not share its rate limits.
     public init(_ database: PostgresDatabase, name: String, version: String, isAlone: Bool) {
         (self.database, self.name, self.version, self.isAlone) = (database, name, version, isAlone)
     }
 
-    /// How often a server renews its row.
+    /// The interval at which a server renews its row.
     public static let interval: Duration = .seconds(2)
 
-    /// Enters the server, unless it or another one that is present must be alone.
-    /// - Returns: Whether it is present now.
+    /// Registers the server, unless it or another registered server must be alone.
+    /// - Returns: Whether it is registered now.
     public func enter() async throws -> Bool {
         try await database.transaction { transaction in
             _ = try await transaction.lockedValue(of: "presence")
@@ -52,7 +53,7 @@ public struct PostgresPresence: Sendable {
             )
             guard conflicts.rows.isEmpty else { return false }
             try await renew(transaction)
-            // Rows of servers that ended long ago.
+            // Rows of servers that stopped long ago.
             try await transaction.execute(
                 "DELETE FROM server WHERE renewed_at < extract(epoch FROM clock_timestamp())::double precision - 86400"
             )
@@ -77,12 +78,12 @@ public struct PostgresPresence: Sendable {
         )
     }
 
-    /// Removes the row, so that the emails that the server holds are taken by others at once.
+    /// Removes the row, so that other servers take over the emails in flight immediately.
     public func leave() async throws {
         try await database.execute("DELETE FROM server WHERE id = $1", [.uuid(id)])
     }
 
-    /// The servers that are present.
+    /// Returns the registered servers.
     public static func servers(of database: PostgresDatabase) async throws -> [Server] {
         try await database.execute(
             """

@@ -3,13 +3,13 @@ import PostgresDriver
 import Synchronization
 import Timekeeping
 
-/// The database's clock, which all servers on it share: the time of expiry, due times, leases and grace windows.
+/// The database's clock, which all its servers share. It is the time of expiry, due times, leases and grace windows.
 ///
-/// It is read from time to time; in between it advances with the clock of the machine that only runs forward. It never runs backward in one process,
-/// also when the database moves to a machine whose clock is behind.
+/// The clock is read periodically. In between, the time advances with the machine's monotonic clock. It never runs backwards within one
+/// process, even if the database moves to a machine whose clock is behind.
 public final class PostgresTime: Sendable {
     private struct State {
-        /// The time when the machine's clock was at its origin.
+        /// The time at which the machine's clock was zero.
         var origin: Double
         var latest: Double
     }
@@ -25,7 +25,7 @@ public final class PostgresTime: Sendable {
         try await synchronize()
     }
 
-    /// The time now.
+    /// The current time.
     public var now: @Sendable () -> Date {
         { [self] in
             let elapsed = elapsed
@@ -44,7 +44,7 @@ public final class PostgresTime: Sendable {
             []
         ) { try $0.value(0) }
         guard let time else { return }
-        // The clock was read at some time in between.
+        // The clock was read at an unknown time in between; half of the round trip is assumed.
         let middle = (before + elapsed) / 2
         state.withLock { $0.origin = time - middle }
     }

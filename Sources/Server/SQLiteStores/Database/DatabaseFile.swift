@@ -1,14 +1,14 @@
 import Foundation
 
-/// Lets one opener at a time make a database file ready, among all processes.
+/// A lock under which one process at a time prepares a database file.
 ///
-/// SQLite refuses one of two that switch a new file to WAL at once, whatever its busy timeout, and two migrators would both find
-/// the file empty.
+/// If two connections switch a new file to WAL at the same time, SQLite refuses one of them regardless of its busy timeout. And two
+/// migrators would both find the file empty.
 enum OpeningLock {
     /// Holds the lock, a file beside the database, while the closure runs. The system releases it if the process dies.
     static func hold<Result>(for path: String, _ body: () throws -> Result) rethrows -> Result {
         let file = open(path + "-lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        // Where no lock can be made, no database can be made either, and SQLite says why.
+        // If the lock file can't be created, the database can't be created either, and SQLite reports the reason.
         guard file >= 0 else { return try body() }
         defer { close(file) }
         while flock(file, LOCK_EX) != 0, errno == EINTR {}
@@ -16,12 +16,12 @@ enum OpeningLock {
     }
 }
 
-/// Which file a path leads to.
+/// The identity of a file, independent of its path.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
 
-    /// - Returns: `nil` if there is none.
+    /// - Returns: `nil` if there is no file at the path.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -3,32 +3,33 @@ import GRDB
 import RateLimiting
 import Synchronization
 
-/// Has concurrent writes share durable transactions: what has come while the last one was brought to the disk is the next.
+/// Commits concurrent writes in shared transactions. Writes that arrive during a commit form the next transaction.
 ///
-/// Nobody waits for company: a write that comes alone begins at once. Each write of a batch has a savepoint of its own, so that one that
-/// fails takes nothing from the others. Callers are told after the commit, never before; if the commit fails, all are told so.
+/// A single write begins immediately and doesn't wait for others. Each write of a batch has its own savepoint, so that a failing write
+/// doesn't affect the others. Callers are resumed only after the commit; if it fails, all of them get the error.
 final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let line = Mutex(WriteLine())
     private let committed = Atomic(0)
     private let isPresent: @Sendable () -> Bool
 
-    /// - Parameter isPresent: Returns whether the path of the database still leads to the open file; if not, no write is committed.
+    /// - Parameter isPresent: Returns whether the path of the database still leads to the open file. If not, no write is committed.
     init(_ pool: DatabasePool, isPresent: @escaping @Sendable () -> Bool) {
         self.pool = pool
         self.isPresent = isPresent
     }
 
-    /// How many transactions have been brought to the disk.
+    /// The number of transactions that have been written to disk.
     var commits: Int { committed.load(ordering: .relaxed) }
 
-    /// How many writes wait for the next transaction.
+    /// The number of pending writes.
     var waiting: Int { line.withLock(\.count) }
 
-    /// Whether somebody is being served.
+    /// Whether a transaction is in progress.
     var isBusy: Bool { line.withLock(\.isBusy) }
 
-    /// Writes in a transaction that is on disk when this returns. A caller that is cancelled is told at once, unless his write has begun.
+    /// Performs a write. When this method returns, the transaction is on disk. If the caller is canceled before the write has begun, the
+    /// method throws immediately.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value,
         keeping consumedQuota: (@Sendable () -> ConsumedQuota?)?
@@ -43,7 +44,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Does what waits still, and lets nothing in after that.
+    /// Performs the pending writes and accepts no others.
     func close() {
         line.withLock { $0.close() }
         pool.unsafeReentrantWrite { database in
@@ -60,14 +61,14 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// One batch per turn on the writer's queue, so that others who want the writer get theirs between two.
+    /// Commits one batch per turn of the writer's queue, so that other users of the writer get a turn between two batches.
     private func serve() {
         pool.asyncWriteWithoutTransaction { [self] database in
             if commitBatch(in: database) { serve() }
         }
     }
 
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was a batch.
     private func commitBatch(in database: Database) -> Bool {
         let taken = line.withLock { $0.nextBatch() }
         guard !taken.isEmpty else { return false }
@@ -77,7 +78,7 @@ final class GroupCommit: Sendable {
         do {
             try database.inTransaction(.immediate) {
                 let done = try perform(batch, in: database)
-                // Behind the writes, so that none of them can be newer.
+                // Read after the writes, so that the usage includes all of them.
                 consumedQuota = done.compactMap { $0.consumedQuota?() }
                 try keep(consumedQuota, in: database)
                 guard isPresent() else { throw StoreFailure.replaced }
@@ -92,14 +93,14 @@ final class GroupCommit: Sendable {
         return true
     }
 
-    /// - Returns: Those that succeeded.
+    /// - Returns: The writes that succeeded.
     private func perform(_ batch: [any PendingWrite], in database: Database) throws -> [any PendingWrite] {
         try batch.filter { try perform($0, isAlone: batch.count == 1, in: database) }
     }
 
-    /// - Returns: Whether it succeeded; if not, it left nothing behind.
+    /// - Returns: Whether the write succeeded; if not, its changes have been rolled back.
     private func perform(_ write: any PendingWrite, isAlone: Bool, in database: Database) throws -> Bool {
-        // Alone it needs no savepoint: the transaction is rolled back.
+        // A single write needs no savepoint: the transaction is rolled back.
         guard !isAlone else {
             try write.perform(in: database)
             return true
@@ -108,7 +109,8 @@ final class GroupCommit: Sendable {
         do {
             try write.perform(in: database)
         } catch {
-            // SQLite may have rolled all back by itself, as when the disk is full: then nothing of the batch was written.
+            // SQLite may have rolled back the whole transaction, for example because the disk is full. Then no write of the batch took
+            // effect.
             guard database.isInsideTransaction else { throw error }
             try database.cachedStatement(sql: "ROLLBACK TO SAVEPOINT write").execute()
             try database.cachedStatement(sql: "RELEASE SAVEPOINT write").execute()
@@ -118,7 +120,7 @@ final class GroupCommit: Sendable {
         return true
     }
 
-    /// Keeps what limits owe. Requests of one client owe under one key: its last state is kept, once.
+    /// Stores the usage of limits. Requests of one client share a key, so only its last state is stored.
     private func keep(_ consumedQuota: [ConsumedQuota], in database: Database) throws {
         var last: [LimitRow.ID: (row: SavedRateLimit, covers: SnapshotTime)] = [:]
         for owed in consumedQuota {

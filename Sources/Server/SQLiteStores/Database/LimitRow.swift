@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RateLimiting
 
-/// A row of what limits owe, and how much of the past it covers.
+/// A row with the usage of a limit, and the time up to which it includes all admissions.
 struct LimitRow: Sendable {
     struct ID: Hashable {
         let policy: String
@@ -10,12 +10,12 @@ struct LimitRow: Sendable {
     }
 
     let saved: SavedRateLimit
-    /// Nanoseconds on the boot's clock: what was admitted before is in it.
+    /// Nanoseconds of the boot's clock. The row includes all earlier admissions.
     let covers: Int64
 
     var id: ID { ID(policy: saved.state.policy, key: saved.key) }
 
-    /// Reads a row.
+    /// Decodes a row.
     /// - Throws: ``CorruptRow``.
     init(row: Row) throws {
         let time = SnapshotTime(wallNanoseconds: row["wall_ns"], bootNanoseconds: row["boot_ns"], bootID: row["boot_id"])
@@ -30,14 +30,14 @@ struct LimitRow: Sendable {
 }
 
 extension ConsumedQuota {
-    /// Puts the rows in the place of older ones.
+    /// Writes the rows, and replaces older ones.
     func keep(in database: Database) throws {
         for row in rows { try row.keep(covering: covers, in: database) }
     }
 }
 
 extension SavedRateLimit {
-    /// Puts the row in the place of an older one.
+    /// Writes the row, and replaces an older one.
     func keep(covering covers: SnapshotTime, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """

@@ -2,9 +2,11 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Connections for looks at few rows, on the thread that asks: such a look takes some microseconds, less than the way to another thread.
+/// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, less than a switch to another
+/// thread.
 ///
-/// A connection is made when all are in use, so that nobody waits for one; there are never more than threads that ask.
+/// A connection is created when all are in use, so no caller waits. There are at most as many connections as threads that read at the same
+/// time.
 final class LookupConnections: Sendable {
     private let path: String
     private let configuration: Configuration
@@ -16,8 +18,8 @@ final class LookupConnections: Sendable {
         (self.path, self.configuration) = (path, configuration)
     }
 
-    /// Reads by one statement, which sees all that was committed before.
-    /// - Throws: GRDB's `DatabaseError`; errors of the closure are passed on.
+    /// Reads with one statement, which sees everything that was committed before.
+    /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let taken = try idle.withLock { idle in
             guard idle != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is closed") }
@@ -28,31 +30,31 @@ final class LookupConnections: Sendable {
         return try connection.unsafeRead(body)
     }
 
-    /// Closes them; those in use close when they have been used.
+    /// Closes the connections. Those in use are closed after their use.
     func close() {
         for connection in idle.withLock({ $0.take() }) ?? [] { try? connection.close() }
     }
 }
 
-/// Statements that are prepared once for each connection: preparing one takes longer than most of them run.
+/// Helpers with prepared statements, which are cached per connection: preparing most statements takes longer than running them.
 extension Database {
     /// Executes a statement.
     func executeCached(sql: String, arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// Reads the first row that a statement returns. The row is valid within the closure only: it is not copied.
+    /// Reads the first row of a statement's result. The row is only valid within the closure, because it is not copied.
     func first<Value>(sql: String, arguments: StatementArguments, _ read: (Row) throws -> Value) throws -> Value? {
-        // The row is the cursor's, and has gone when the cursor has.
+        // The row belongs to the cursor and becomes invalid with it.
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(read) }
     }
 
-    /// Deletes up to 500 rows of a table, so that other writes need not wait long.
+    /// Deletes up to 500 rows of a table, so that other writes wait only briefly.
     /// - Parameters:
     ///   - key: The column that identifies a row.
-    ///   - condition: Which rows, with one `?` for the argument.
-    /// - Returns: Whether there may be more.
+    ///   - condition: The condition for the rows, with one `?` for the argument.
+    /// - Returns: Whether there may be more to delete.
     func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
         try execute(
             sql: "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
@@ -61,7 +63,7 @@ extension Database {
         return changesCount == 500
     }
 
-    /// The first row that a statement gives.
+    /// Returns the first row of a statement's result.
     func firstRow(sql: String, arguments: StatementArguments) throws -> Row? {
         try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }

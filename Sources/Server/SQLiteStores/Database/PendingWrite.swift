@@ -2,20 +2,20 @@ import GRDB
 import RateLimiting
 import Synchronization
 
-/// A write that waits for the transaction that it shares with others.
+/// A write that waits for a transaction, which it shares with other writes.
 protocol PendingWrite: Sendable {
-    /// What its request's limits owe, kept with it.
+    /// The usage of the request's limits, which is stored in the same transaction.
     var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }
-    /// Whether it is to be done; false if its caller has gone.
+    /// Begins the write. Returns false if its caller was canceled.
     func begin() -> Bool
-    /// Does it, and keeps what comes of it until the commit.
+    /// Performs the write, and stores its result until the commit.
     func perform(in database: Database) throws
-    /// Tells its caller what came of it, or why the commit that it shared failed.
+    /// Resumes the caller with the result, or with the error of the failed commit.
     func end(_ failure: (any Error)?)
 }
 
-/// A write and its caller, who is told once: when its transaction is on disk or has failed, or at once if he stops waiting before it
-/// has begun.
+/// A write with its caller. The caller is resumed once: when the transaction is on disk or has failed, or immediately if it is canceled
+/// before the write has begun.
 final class CallerWrite<Value: Sendable>: PendingWrite {
     typealias Caller = CheckedContinuation<Value, any Error>
 
@@ -36,8 +36,8 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         self.consumedQuota = consumedQuota
     }
 
-    /// Takes note of who waits.
-    /// - Returns: Whether the write is to be put in line: false if it was cancelled before, and the caller has been told.
+    /// Sets the caller that waits.
+    /// - Returns: Whether the write should be enqueued: false if it was canceled before, and the caller has been resumed.
     func wait(_ caller: Caller) -> Bool {
         let isWanted = phase.withLock { phase in
             guard case .new = phase else { return false }
@@ -48,7 +48,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         return isWanted
     }
 
-    /// Ends it, unless it has begun: then it is done, and its caller is told.
+    /// Ends the write, unless it has begun: then it is completed, and the caller gets its result.
     func cancel() {
         let caller: Caller? = phase.withLock { phase in
             switch phase {
@@ -86,7 +86,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
             switch phase {
             case .waiting(let caller), .running(let caller): return (caller, .failure(failure ?? CancellationError()))
             case .done(let caller, let result):
-                // What it failed of itself says more than what became of the others.
+                // The write's own error is more specific than that of the commit.
                 if case .success = result, let failure { return (caller, .failure(failure)) }
                 return (caller, result)
             case .new, .ended: return nil
@@ -96,33 +96,33 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
     }
 }
 
-/// The writes that wait, first come first served.
+/// The queue of pending writes, first in, first out.
 struct WriteLine {
     enum Admission {
-        /// The first in line: somebody must call for batches now, until there is none.
+        /// The first in the queue: the caller must now commit batches until there are none.
         case first
         case waits
-        /// As many wait as may.
+        /// The queue is full.
         case full
         case closed
     }
 
-    /// How many may wait.
+    /// The largest number of pending writes.
     static let capacity = 10_000
-    /// The most in one transaction: the last of them must not wait for too many others.
+    /// The largest number of writes in one transaction, so that the last one doesn't wait for too many others.
     static let batchLimit = 256
 
     private var waiting: [any PendingWrite] = []
     private var isServed = false
     private var isClosed = false
 
-    /// How many wait.
+    /// The number of pending writes.
     var count: Int { waiting.count }
 
-    /// Whether somebody is served and nobody waits.
+    /// Whether a transaction is in progress and the queue is empty.
     var isBusy: Bool { isServed && waiting.isEmpty }
 
-    /// Puts a write in line.
+    /// Adds a write to the queue.
     mutating func enter(_ write: any PendingWrite) -> Admission {
         guard !isClosed else { return .closed }
         guard waiting.count < Self.capacity else { return .full }
@@ -131,7 +131,7 @@ struct WriteLine {
         return isServed ? .waits : .first
     }
 
-    /// Takes those that share the next transaction; empty if nobody waits, and then the next that comes is the first.
+    /// Removes the writes of the next transaction. Empty if there are none, and then the next write is the first one again.
     mutating func nextBatch() -> [any PendingWrite] {
         isServed = !waiting.isEmpty
         guard waiting.count > Self.batchLimit else {
@@ -142,6 +142,6 @@ struct WriteLine {
         return Array(waiting.prefix(Self.batchLimit))
     }
 
-    /// Lets nobody in any more; who waits is served still.
+    /// Accepts no further writes. Pending ones are still committed.
     mutating func close() { isClosed = true }
 }

@@ -4,13 +4,13 @@ import ErrorContract
 import Foundation
 import GRDB
 
-/// A row does not hold what its table promises.
+/// A row does not match the definition of its table.
 struct CorruptRow: Error, Hashable {
     let table: String
 }
 
 extension Account {
-    /// What ``init(row:)`` reads, in the order in which it does: by their numbers they are found faster than by their names.
+    /// The columns that ``init(row:)`` reads, in that order: access by index is faster than access by name.
     static let columns = """
         account.id, account.email, account.first_name, account.password_hash, account.state, account.language, account.epoch,
         account.created_at
@@ -19,7 +19,7 @@ extension Account {
     /// The number of ``columns``.
     static let columnCount = 8
 
-    /// Reads a row that begins with ``columns``.
+    /// Decodes a row that begins with ``columns``.
     init(row: Row) throws {
         guard let id = UUID(text: row[0]), let state = State(rawValue: row[4]),
             let email = try? EmailAddress(row[1]), let firstName = try? FirstName(stored: row[2])
@@ -90,7 +90,7 @@ extension MailIntent {
 }
 
 extension QueuedMail {
-    /// Reads a row that has been joined with the account's address.
+    /// Decodes a row that was joined with the account's address.
     init(row: Row) throws {
         guard let id = UUID(text: row["id"]), let state = State(rawValue: row["state"]) else {
             throw CorruptRow(table: "mail_intent")

@@ -1,26 +1,28 @@
 import AccountCore
 import Foundation
-import GRDB
+public import GRDB
 import RateLimiting
 import Synchronization
 
-/// A SQLite file that the stores share: WAL, and every commit is on disk before it is reported.
+/// A SQLite database that all stores share. It uses WAL, and every commit is on disk before it is reported.
 ///
-/// Several processes may open one file; a writer waits up to 5 s for another.
+/// Several processes may open the same file. A writer waits up to 5 s for another one. An app can create its tables
+/// in another file, to commit its data and its idempotency keys in one transaction.
 public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
     private let lookups: LookupConnections
     private let path: String
-    /// Of the file that was opened. SQLite goes on with it when it has been removed or replaced, and nothing of that is kept.
+    /// The identity of the file that was opened. If the file is removed or replaced, SQLite continues to write to it, and these writes
+    /// would be lost.
     private let identity: FileIdentity?
     private let writing = WriteHealth()
-    /// How many pages of 4 KB the write-ahead log takes before they are put in their places, which commits wait for.
+    /// The number of 4 KB pages in the write-ahead log that triggers a checkpoint. Commits wait for checkpoints.
     private static let walPages = 8_000
 
-    /// Opens a file, creating it if need be, and brings its tables up to date.
-    /// - Throws: GRDB's `DatabaseError` if the file can't be opened, or is not a database of ours; `StoreFailure` if a newer version has
-    ///   changed its tables.
+    /// Opens a file, creates it if it is missing, and migrates its tables.
+    /// - Throws: GRDB's `DatabaseError` if the file can't be opened or is not a database of Holdfast; `StoreFailure` if a newer version has
+    ///   migrated its tables.
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -36,7 +38,7 @@ public final class SQLiteDatabase: Sendable {
     }
 
     private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
-        // GRDB puts the writer of a WAL database at NORMAL after it has prepared it; a commit that was answered must not be lost.
+        // GRDB sets the writer of a WAL database to NORMAL after preparing it. But an acknowledged commit must not be lost.
         try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
@@ -54,8 +56,8 @@ public final class SQLiteDatabase: Sendable {
         return pool
     }
 
-    /// Looks at a few rows by one statement, at once, on the thread that asks.
-    /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
+    /// Reads a few rows with one statement, synchronously on the calling thread.
+    /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
     func lookUp<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try lookups.read(body)
@@ -64,9 +66,9 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Reads on a connection and a thread of its own, which may take long; all statements see one state.
-    /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    /// Reads on a separate connection and thread, for reads that may take long. All statements see the same state.
+    /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await pool.read(body)
         } catch let error as DatabaseError {
@@ -74,11 +76,11 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Writes in a transaction that is on disk when this returns; concurrent writes share one. All of the closure is done or nothing, and
-    /// it is done once: a caller that is cancelled before it has begun gets a `CancellationError`, one that is cancelled later what came of it.
-    /// The transaction also stores the ``CommittedUsage`` of the calling task.
-    /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    /// Writes in a transaction that is on disk when this method returns. Concurrent writes share a transaction. The closure runs at most
+    /// once, and takes effect completely or not at all. If the caller is canceled before the closure begins, the method throws
+    /// `CancellationError`; later, cancellation has no effect. The transaction also stores the ``CommittedUsage`` of the calling task.
+    /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
+    public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             let value = try await groupCommit.write(body, keeping: CommittedUsage.current)
             writing.succeeded()
@@ -89,17 +91,18 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// The random name that the database got when it was created.
+    /// Returns the random name that the database got when it was created.
     public func installation() throws -> String {
         try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
 
-    /// The writer's `PRAGMA synchronous`: 2 is FULL.
+    /// Returns the writer's `PRAGMA synchronous`: 2 is FULL.
     public func synchronousLevel() async throws -> Int {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
-    /// Returns if the database can be read, and written: if the last write failed for its sake, one more is tried, of a page.
+    /// Returns if the database can be read and written. If the last write failed because of the database, another one of a single page is
+    /// tried.
     /// - Throws: `StoreFailure`, also if the file has been removed or replaced since it was opened.
     public func ping() async throws {
         guard FileIdentity(path: path) == identity else { throw StoreFailure.replaced }
@@ -111,23 +114,23 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Closes the file when the pending writes are done, and moves the write-ahead log into it, so that the file alone is a complete copy.
+    /// Closes the file after the pending writes, and checkpoints the write-ahead log into it, so that the file alone is a complete copy.
     ///
-    /// A process that still reads an earlier state can keep the log from being moved; nothing is lost then.
+    /// A process that still reads an earlier state can prevent the checkpoint; nothing is lost then.
     public func close() throws {
         groupCommit.close()
         lookups.close()
-        // By SQL: `Database.checkpoint` crashes on a connection that was closed before.
+        // Uses SQL, because `Database.checkpoint` crashes on a closed connection.
         try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try pool.close()
     }
 }
 
 extension StoreFailure {
-    /// SQLite would go on with a file that no other process can find.
+    /// SQLite would continue to use a file that no other process can find.
     static let replaced = StoreFailure(isBusy: true, message: "the database's file was removed or replaced; restart the server")
 
-    /// The writes of a sealed database. Another server has the data: clients repeat the request.
+    /// The error of writes to a sealed database. Another server has the data, so clients retry the request.
     static let moved = StoreFailure(
         isBusy: true,
         message: "the data was moved to PostgreSQL; start the servers with DATABASE_URL"
@@ -139,23 +142,23 @@ extension StoreFailure {
             return
         }
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
-        // The code and what it means in general: SQLite's own message may quote what was written.
+        // Contains only the code and its general meaning: SQLite's message may quote data.
         self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode)")
     }
 }
 
-/// Whether the file takes writes, as far as the last one told.
+/// Whether the file accepts writes, according to the last write.
 final class WriteHealth: Sendable {
     private let failing = Atomic(false)
 
-    /// Whether the last write that says something of the file failed.
+    /// Whether the last write failed because of the file.
     var isFailing: Bool { failing.load(ordering: .relaxed) }
 
     func succeeded() {
         if isFailing { failing.store(false, ordering: .relaxed) }
     }
 
-    /// Notes an error, unless it is the statement's own, such as a constraint.
+    /// Records an error, unless it was caused by the statement, such as a constraint.
     func failed(_ error: DatabaseError) {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_PERM,

@@ -1,20 +1,22 @@
 import AccountCore
 import GRDB
 
-/// What can be said of a database file without changing it.
+/// The state of a database file, read without changing it.
+///
+/// Unlike ``SQLiteDatabase``, it doesn't migrate the tables. `holdfast doctor` reports it.
 public struct SQLiteInspection: Sendable {
-    /// What `PRAGMA quick_check` found; empty if the file is sound.
+    /// The result of `PRAGMA quick_check`; empty if the file is undamaged.
     public let damage: [String]
-    /// `wal`, once a server has opened the file.
+    /// The journal mode: `wal` after a server has opened the file.
     public let journalMode: String
-    /// The migrations that the file has yet to go through, in order.
+    /// The pending migrations, in order.
     public let pendingMigrations: [String]
-    /// Whether a newer version has changed the tables.
+    /// Whether a newer version has migrated the tables.
     public let isFromNewerVersion: Bool
-    /// Whether the data was moved to PostgreSQL: all changes are refused.
+    /// Whether the data was moved to PostgreSQL, so that all changes are refused.
     public let isSealed: Bool
 
-    /// Looks at a file. O(size).
+    /// Reads the state of a file. O(size).
     /// - Throws: `StoreFailure` if it can't be opened or read.
     public init(path: String) async throws {
         do {

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables, as steps that are only ever added to.
+/// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -145,7 +145,7 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mail intents lie in the order of their making") { database in
-            // An index of ids would be written to at random, a page for each request.
+            // An index of ids would be written at random positions: one page per request.
             try database.execute(
                 sql: """
                     CREATE TABLE ordered_mail_intent (
@@ -202,7 +202,7 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh`: a reset mail that was never tried. These are taken in turn by network; all others when they are due.
+            // `is_fresh`: a reset email that was never tried. These are taken in turn by network; all others when they are due.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
@@ -234,6 +234,9 @@ enum SQLiteSchema {
                     """
             )
         }
+        migrator.registerMigration("idempotency keys count in bytes, of clients and networks") { database in
+            try database.execute(sql: idempotencySizes)
+        }
         migrator.registerMigration("signing keys") { database in
             try database.execute(
                 sql: """
@@ -252,7 +255,7 @@ enum SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// The keys, and how many there are of each client and in all, so that neither the count nor the fullest client needs a scan.
+    /// The keys, and their counts per client and in all, so that neither a count nor the client with the most keys requires a scan.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (
             digest BLOB NOT NULL PRIMARY KEY,
@@ -290,6 +293,44 @@ extension SQLiteSchema {
             UPDATE idempotency_total SET keys = keys - 1;
             UPDATE idempotency_client SET keys = keys - 1 WHERE client = OLD.client;
             DELETE FROM idempotency_client WHERE client = OLD.client AND keys <= 0;
+        END;
+        """
+
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for nothing; they
+    /// expire within days.
+    static let idempotencySizes = """
+        DROP TRIGGER idempotency_key_added;
+        DROP TRIGGER idempotency_key_removed;
+        DROP TABLE idempotency_client;
+        DROP TABLE idempotency_total;
+        ALTER TABLE idempotency_key ADD COLUMN network INTEGER;
+        ALTER TABLE idempotency_key ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE idempotency_usage (
+            owner INTEGER NOT NULL PRIMARY KEY,
+            size INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE idempotency_pool (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id IN (0, 1)),
+            size INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO idempotency_pool (id, size) VALUES (0, 0), (1, 0);
+
+        CREATE TRIGGER idempotency_key_added AFTER INSERT ON idempotency_key WHEN NEW.size > 0 BEGIN
+            UPDATE idempotency_pool SET size = size + NEW.size WHERE id = (NEW.network IS NOT NULL);
+            INSERT INTO idempotency_usage (owner, size) VALUES (NEW.client, NEW.size)
+                ON CONFLICT (owner) DO UPDATE SET size = size + excluded.size;
+            INSERT INTO idempotency_usage (owner, size) SELECT NEW.network, NEW.size WHERE NEW.network IS NOT NULL
+                ON CONFLICT (owner) DO UPDATE SET size = size + excluded.size;
+        END;
+        CREATE TRIGGER idempotency_key_resized AFTER UPDATE OF size ON idempotency_key WHEN NEW.size <> OLD.size BEGIN
+            UPDATE idempotency_pool SET size = size + NEW.size - OLD.size WHERE id = (NEW.network IS NOT NULL);
+            UPDATE idempotency_usage SET size = size + NEW.size - OLD.size WHERE owner IN (NEW.client, NEW.network);
+        END;
+        CREATE TRIGGER idempotency_key_removed AFTER DELETE ON idempotency_key WHEN OLD.size > 0 BEGIN
+            UPDATE idempotency_pool SET size = size - OLD.size WHERE id = (OLD.network IS NOT NULL);
+            UPDATE idempotency_usage SET size = size - OLD.size WHERE owner IN (OLD.client, OLD.network);
+            DELETE FROM idempotency_usage WHERE owner IN (OLD.client, OLD.network) AND size <= 0;
         END;
         """
 }

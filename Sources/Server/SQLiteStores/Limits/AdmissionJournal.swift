@@ -1,32 +1,33 @@
 import RateLimiting
 import Synchronization
 
-/// Admissions since the last save, in a file that is mapped into memory: they outlive a kill of the process, since what was
-/// written to the mapping is the system's, and cost no system call. They need not outlive the machine.
+/// A journal of the admissions since the last save, in a memory-mapped file. It survives a kill of the process, because the kernel owns the
+/// mapped pages, and writing needs no system call. It does not survive a crash of the machine.
 ///
-/// The file has two halves. New notes go to one, while the other is sealed until a save has covered it. Each note is a key's
-/// digest, a policy's hash, an instant, a number and a check; one that a kill has cut off fails its check, and was never answered.
+/// The file has two halves. New notes go to one half, while the other one is sealed until a save has covered it. Each note has a key's
+/// digest, a policy's hash, an instant, a number of units and a checksum. If a kill cuts a note off, its checksum is wrong; such a request
+/// never got a response.
 final class AdmissionJournal: Sendable {
-    /// An admission.
+    /// A recorded admission.
     struct Note: Hashable {
         var key: UInt64
         /// The hash of the policy's name.
         var policy: UInt64
-        /// Nanoseconds on the boot's clock, not before the admission.
+        /// Nanoseconds of the boot's clock; not earlier than the admission.
         var bootNanoseconds: Int64
         var units: UInt32
     }
 
-    /// What the process before left behind.
+    /// The state that the previous process left.
     struct Remains {
-        /// Its notes, in the order of their instants; none if they are of another boot.
+        /// Its notes, ordered by their instants; empty if they are from another boot.
         var notes: [Note]
-        /// Whether nothing is missing: it ran in this boot, and all its notes had room.
+        /// Whether nothing is missing: the process ran in this boot, and there was room for all its notes.
         var isComplete: Bool
-        /// When it was last seen alive.
+        /// The last time at which the process was known to be alive.
         var aliveAt: SnapshotTime
-        /// How much later it may still have been alive: a kill keeps what was written, but the system takes its time to bring it
-        /// to the disk.
+        /// The time for which it may have been alive after ``aliveAt``. After a crash of the machine, the last writes may not have reached
+        /// the disk.
         var uncertainty: Duration
     }
 
@@ -41,17 +42,17 @@ final class AdmissionJournal: Sendable {
 
     private let file: JournalFile
     private let state = Mutex(State())
-    /// What the process before left behind.
+    /// The state that the previous process left.
     let remains: Remains
 
-    /// Opens a file, creating it if need be, and reads what is there. The caller keeps that elsewhere, then calls ``begin(at:)``.
-    /// - Throws: ``InUse``, or a `POSIXError` if the file can't be made or mapped.
+    /// Opens a file, creates it if it is missing, and reads its notes. The caller must store them elsewhere, then call ``begin(at:)``.
+    /// - Throws: ``InUse``, or a `POSIXError` if the file can't be created or mapped.
     init(path: String, at now: SnapshotTime) throws {
         file = try JournalFile(path: path)
         remains = file.remains(at: now)
     }
 
-    /// Forgets what was there and begins anew.
+    /// Discards the notes of the previous process and begins a new journal.
     func begin(at now: SnapshotTime) {
         state.withLock { state in
             state = State()
@@ -63,7 +64,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Notes an admission. O(1); no system call. A full half can't, and tells so to the process that comes after.
+    /// Records an admission. O(1), without a system call. If the half is full, it records that a note is missing.
     func note(_ note: Note) {
         state.withLock { state in
             guard state.count < JournalFile.capacity else { return file.hasLost[state.half] = true }
@@ -72,7 +73,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Tells the time, and begins the other half unless that waits for a save still.
+    /// Updates the time, and begins the other half, unless that still waits for a save.
     func seal(at now: SnapshotTime) {
         state.withLock { state in
             file.stamp(now)
@@ -81,7 +82,7 @@ final class AdmissionJournal: Sendable {
         }
     }
 
-    /// Forgets the sealed half: a save that began after it was sealed has succeeded.
+    /// Discards the sealed half, because a save that began after the sealing has succeeded.
     func cover() {
         state.withLock { state in
             guard state.isSealed else { return }

@@ -1,20 +1,20 @@
 import Foundation
 import RateLimiting
 
-/// The mapped file of an ``AdmissionJournal``: a page of words, then two halves of notes. Its owner holds a lock around each use.
+/// The mapped file of an ``AdmissionJournal``: one page with a header, then two halves of notes. Its owner holds a lock during each use.
 final class JournalFile: @unchecked Sendable {
-    // Unchecked: the mapping stays where it is until deinit, and the journal lets one thread at a time in.
+    // Unchecked: the mapping doesn't move until deinit, and the journal's lock admits one thread at a time.
     private let base: UnsafeMutableRawPointer
     private let descriptor: Int32
 
-    /// How many notes a half holds.
+    /// The capacity of a half, in notes.
     static let capacity = 32_768
     private static let headerSize = 4_096
     private static let noteSize = 32
     private static let size = headerSize + 2 * capacity * noteSize
     private static let magic = hash("holdfast limits 1")
 
-    /// Opens and locks a file, with all its blocks there, so that no write to the mapping can find the disk full.
+    /// Opens and locks a file, and allocates all its blocks, so that a write to the mapping can't fail because the disk is full.
     init(path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.current }
@@ -40,42 +40,43 @@ final class JournalFile: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// The hash of a name (FNV-1a).
+    /// The FNV-1a hash of a name.
     static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// Whether the file is one of ours and has been begun.
+    /// Whether the file is a journal that has been begun.
     var isOurs: Bool {
         get { self[0] == Self.magic }
         set { self[0] = newValue ? Self.magic : 0 }
     }
 
-    /// The hash of the boot's name.
+    /// The hash of the boot's id.
     var boot: UInt64 {
         get { self[1] }
         set { self[1] = newValue }
     }
 
-    /// Whether a half had no room for a note.
+    /// Whether a note was lost because its half was full, for each half.
     var hasLost: [Bool] {
         get { [self[5] != 0, self[7] != 0] }
         set { (self[5], self[7]) = (newValue[0] ? 1 : 0, newValue[1] ? 1 : 0) }
     }
 
-    /// Notes that the process is alive.
+    /// Records that the process is alive.
     func stamp(_ now: SnapshotTime) {
         self[2] = UInt64(bitPattern: now.wallNanoseconds)
         self[3] = UInt64(bitPattern: now.bootNanoseconds)
     }
 
-    /// Forgets the notes of a half: those of an older generation fail their checks, so that nothing need be erased.
+    /// Discards the notes of a half by starting a new generation: the checksums of older notes are then wrong, so no note needs to be
+    /// erased.
     func forget(_ half: Int) {
         self[4 + 2 * half] &+= 1
         hasLost[half] = false
     }
 
-    /// A word of the header: magic, boot, wall clock, boot's clock; generation and loss of each half.
+    /// A word of the header: magic number, boot, wall clock, boot's clock; generation and loss of each half.
     private subscript(word: Int) -> UInt64 {
         get { base.load(fromByteOffset: word * 8, as: UInt64.self) }
         set { base.storeBytes(of: newValue, toByteOffset: word * 8, as: UInt64.self) }
@@ -83,7 +84,7 @@ final class JournalFile: @unchecked Sendable {
 }
 
 extension JournalFile {
-    /// Writes a note to its place.
+    /// Writes a note at an index.
     func write(_ note: AdmissionJournal.Note, half: Int, index: Int) {
         let place = place(half, index)
         place.storeBytes(of: note.key, as: UInt64.self)
@@ -93,11 +94,11 @@ extension JournalFile {
         place.storeBytes(of: check(note, half), toByteOffset: 28, as: UInt32.self)
     }
 
-    /// What the process before left behind.
+    /// Returns the state that the previous process left.
     func remains(at now: SnapshotTime) -> AdmissionJournal.Remains {
-        // Nobody knows when it was alive: as if it had been until now.
+        // The last time at which it was alive is unknown, so the present is assumed.
         guard isOurs else { return .init(notes: [], isComplete: false, aliveAt: now, uncertainty: .zero) }
-        // Where boots can't be told apart, it may have been any.
+        // On systems without boot ids, the boot may be any.
         let isThisBoot = !now.bootID.isEmpty && boot == Self.hash(now.bootID)
         let notes = isThisBoot ? notes(of: 0) + notes(of: 1) : []
         return AdmissionJournal.Remains(
@@ -128,7 +129,7 @@ extension JournalFile {
         return notes
     }
 
-    /// Takes the lock, and tries for a second: between fork and exec a child of the process that held it may hold it a moment longer.
+    /// Takes the lock. Retries for a second, because a child of the previous process may hold it briefly between fork and exec.
     private static func lock(_ descriptor: Int32) -> Bool {
         for attempt in 0..<50 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
@@ -141,7 +142,7 @@ extension JournalFile {
         base + Self.headerSize + (half * Self.capacity + index) * Self.noteSize
     }
 
-    /// Against what is not whole, not against forgers: they could write the file anew.
+    /// A checksum against incomplete notes, not against forgery: an attacker with access could rewrite the file.
     private func check(_ note: AdmissionJournal.Note, _ half: Int) -> UInt32 {
         var sum = 0x9e37_79b9_7f4a_7c15 ^ self[4 + 2 * half]
         for word in [note.key, note.policy, UInt64(bitPattern: note.bootNanoseconds), UInt64(note.units)] {

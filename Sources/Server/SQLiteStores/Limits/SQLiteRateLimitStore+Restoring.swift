@@ -4,7 +4,7 @@ import Logging
 import RateLimiting
 
 extension SQLiteRateLimitStore {
-    /// Takes over what the process before has left.
+    /// Restores the state that the previous process left.
     func restore() async throws {
         guard let journal else { return }
         let now = time()
@@ -17,22 +17,22 @@ extension SQLiteRateLimitStore {
             recount(notes, since: past.noted, at: now)
             chargeLost(journal.remains, at: now)
         }
-        // What was taken over is saved under this boot's time before anything is forgotten.
+        // The restored state is saved with this boot's time before anything is discarded.
         try await saveAll()
         try await remove(past.expired)
         journal.begin(at: now)
     }
 
-    /// What the process before has saved.
+    /// The state that the previous process saved.
     private struct Past {
         var wasClean: Bool
-        /// The rows of keys that were admitted since; only if it was killed.
+        /// The rows of keys with later admissions; only if the process was killed.
         var noted: [LimitRow.ID: LimitRow] = [:]
         var expired: [LimitRow] = []
         var corrupt = 0
     }
 
-    /// Restores the rows, one at a time, but for those of keys that were admitted since, and notes that from now on they aren't the whole truth.
+    /// Restores the rows one at a time, except for those of keys with later admissions. Marks the rows as incomplete from now on.
     private func read(notes: Set<LimitRow.ID>, at now: SnapshotTime) async throws -> Past {
         let past = try await database.write { [limiter] database in
             let wasClean = try Bool.fetchOne(database, sql: "SELECT is_clean FROM rate_limit_process") ?? true
@@ -51,11 +51,11 @@ extension SQLiteRateLimitStore {
             }
             return past
         }
-        if past.corrupt > 0 { logger.error("Rows of limits can't be read", metadata: ["limit.rows": "\(past.corrupt)"]) }
+        if past.corrupt > 0 { logger.error("Rate limit rows unreadable", metadata: ["limit.rows": "\(past.corrupt)"]) }
         return past
     }
 
-    /// Counts the journal's notes, without those that the rows cover.
+    /// Counts the notes of the journal that the rows don't include.
     private func recount(
         _ notes: [LimitRow.ID: [AdmissionJournal.Note]],
         since rows: [LimitRow.ID: LimitRow],
@@ -72,7 +72,7 @@ extension SQLiteRateLimitStore {
             limiter.recount(admissions, of: id.key, under: id.policy, since: row?.saved, at: now)
         }
         logger.notice(
-            "The process before was killed: its last limits are counted",
+            "Rate limits restored after a kill of the previous process",
             metadata: ["limit.keys": "\(notes.count)"]
         )
     }
@@ -81,10 +81,10 @@ extension SQLiteRateLimitStore {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)
         limiter.chargeLost(remains.uncertainty, after: remains.aliveAt, at: now, under: names)
-        logger.notice("Admissions may be missing: limits count their time as spent")
+        logger.notice("Rate limits charged for admissions that may be missing")
     }
 
-    /// Removes rows, unless others have come in their place.
+    /// Removes rows, unless they have been replaced.
     private func remove(_ rows: [LimitRow]) async throws {
         guard !rows.isEmpty else { return }
         try await database.write { database in

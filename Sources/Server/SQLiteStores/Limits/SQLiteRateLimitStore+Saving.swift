@@ -8,7 +8,7 @@ public import ServiceLifecycle
 import Synchronization
 
 extension SQLiteRateLimitStore: Service {
-    /// Saves twice a second until the group shuts down, then all that is left.
+    /// Saves twice a second until the service group shuts down, then saves all remaining changes.
     public func run() async throws {
         guard journal != nil else {
             try? await gracefulShutdown()
@@ -22,24 +22,24 @@ extension SQLiteRateLimitStore: Service {
         do {
             try await close()
         } catch is CancellationError {
-            // The journal tells the next process what is missing.
+            // The next process restores the missing changes from the journal.
         } catch {
             logSavingFailure(error)
         }
     }
 
     private func logSavingFailure(_ error: any Error) {
-        logger.error("Limits could not be saved", metadata: .failure(error))
+        logger.error("Rate limits not saved", metadata: .failure(error))
     }
 
-    /// Returns if limits can be kept: their table answers.
+    /// Returns if the table of the limits can be read.
     /// - Throws: `StoreFailure`.
     public func ping() async throws {
         _ = try await database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM rate_limit LIMIT 1)") }
     }
 
-    /// Saves what has changed since it was last saved.
-    /// - Throws: `StoreFailure`; then it is saved the next time.
+    /// Saves the changes since the last save.
+    /// - Throws: `StoreFailure`; then the changes are saved the next time.
     public func save() async throws {
         guard let journal else { return }
         journal.seal(at: time())
@@ -54,7 +54,7 @@ extension SQLiteRateLimitStore: Service {
         }
     }
 
-    /// Saves all that is left, so that the next process finds nothing missing. Nothing may be decided any more.
+    /// Saves all remaining changes, so that the next process finds a complete state. The store must not decide afterwards.
     public func close() async throws {
         guard journal != nil else { return }
         try await save()
@@ -65,14 +65,14 @@ extension SQLiteRateLimitStore: Service {
 }
 
 extension SQLiteRateLimitStore {
-    /// The largest number of rows that one transaction saves, and that it removes: others wait for it.
+    /// The largest number of rows that one transaction saves, and that it removes, because other writes wait for it.
     private static var batch: Int { 250 }
 
-    /// How many transactions of a save do nothing but remove rows, so that the next save comes in time: 20,000 rows a second.
+    /// The largest number of transactions per save that only remove rows, so that the next save is in time: 20,000 rows per second.
     private static var mostRounds: Int { 40 }
 
-    /// Saves what has changed, some rows at a time, and removes some that have ended.
-    /// - Returns: Whether there may be more that have ended.
+    /// Saves changes in several transactions, and removes some rows that have expired.
+    /// - Returns: Whether there may be more expired rows.
     @discardableResult
     func saveAll() async throws -> Bool {
         while true {
@@ -81,17 +81,17 @@ extension SQLiteRateLimitStore {
         }
     }
 
-    /// - Returns: How many rows it saved, and how many it removed.
+    /// - Returns: The numbers of saved and removed rows.
     private func saveBatch() async throws -> (saved: Int, removed: Int) {
         let taken = TakenRows()
         do {
             return try await database.write { [limiter, time] database in
-                // Within the transaction: what a request commits on its own is never put back to what was before.
+                // Taken within the transaction, so that usage that a request commits itself is never overwritten by an older state.
                 let now = time()
                 let rows = limiter.takeChanges(upTo: Self.batch, time: time)
                 taken.rows.withLock { $0 = rows }
                 try ConsumedQuota(rows: rows, covers: now).keep(in: database)
-                // By the boot's clock, which nobody sets.
+                // Uses the boot's clock, which no operator can set.
                 try database.executeCached(
                     sql: """
                         DELETE FROM rate_limit WHERE (policy, key) IN (
@@ -109,7 +109,7 @@ extension SQLiteRateLimitStore {
     }
 }
 
-/// Rows that were taken to be saved, for when that fails.
+/// The rows of a save in progress, which are returned if it fails.
 private final class TakenRows: Sendable {
     let rows = Mutex<[SavedRateLimit]>([])
 }

@@ -4,13 +4,13 @@ import Observability
 public import RateLimiting
 import Synchronization
 
-/// Limits that are counted in memory and kept in SQLite, so that a restart forgives nobody.
+/// Rate limits that are counted in memory and stored in SQLite, so that a restart does not reset them.
 ///
-/// Decisions wait for no disk. What has changed is saved twice a second; what was admitted since stands in a journal, a mapped
-/// file that outlives a kill of the process. After a stop in good order, and after a kill, the next process goes on with exactly
-/// what was owed, but for debts of a request that end within 20 ms. Only if the machine itself went down may admissions be missing: those that had not reached the disk. Then
-/// their time counts as spent, for every key, under every policy whose admissions don't commit with what they admit. Keys are
-/// digests under the server's secret.
+/// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
+/// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
+/// usage, except for usage of requests that ends within 20 ms. Only if the machine itself crashes may admissions be missing: those that had
+/// not reached the disk. Then their time counts as consumed for all keys, under each policy whose usage is not committed together with the
+/// admitted work. Keys are stored as digests under the server's secret.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let limiter: JointRateLimiter<C>
     let database: SQLiteDatabase
@@ -20,25 +20,25 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let time: @Sendable () -> SnapshotTime
     let logger: Logger
     let committed: Set<String>
-    /// By the number of the policy; `nil` for those whose admissions are kept with what they admit.
+    /// By the index of the policy; `nil` for policies whose usage is committed together with the admitted work.
     private let policyHashes: [UInt64?]
-    /// In nanoseconds: a debt that ends before another process could have begun need not be kept for it.
+    /// In nanoseconds: usage that ends before another process could have started is not saved.
     private static var shortestUsage: Int64 { 20_000_000 }
 
-    /// Opens the limits, as the process before has left them.
+    /// Opens the limits and restores the state of the previous process.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - database: Where they are kept.
-    ///   - journal: The file of what is not saved yet. One process at a time has it; another that opens it begins without what
-    ///     is kept, keeps nothing, and logs that.
-    ///   - committed: The names of policies whose admissions are kept by ``consumedQuota(of:)`` before they are answered.
-    ///   - memory: The bytes that the keys may take.
-    ///   - secret: The secret under which keys are hashed.
+    ///   - database: The database of the limits.
+    ///   - journal: The file of unsaved admissions. Only one process at a time can use it. Another process that opens it starts with empty
+    ///     limits, saves nothing, and logs an error.
+    ///   - committed: The names of policies whose usage is stored by ``consumedQuota(of:)`` before the response.
+    ///   - memory: The largest size of the keys, in bytes.
+    ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
     ///   - time: The clocks that outlive the process.
     ///   - logger: Reports failures.
     /// - Throws: `StoreFailure` if the database can't be read or written.
-    /// - Precondition: There is at least one rule, and no two policies have one name.
+    /// - Precondition: There is at least one rule, and the names of the policies are unique.
     public init(
         _ rules: [RateLimitRule],
         database: SQLiteDatabase,
@@ -56,7 +56,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
             self.journal = try AdmissionJournal(path: journal.path, at: time())
         } catch {
             self.journal = nil
-            logger.error("Limits are not kept over a restart", metadata: .failure(error))
+            logger.error("Rate limits not persisted", metadata: .failure(error))
         }
         limiter = JointRateLimiter(
             rules,
@@ -77,11 +77,11 @@ extension SQLiteRateLimitStore: RateLimitStore {
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // Before the note: a save that finds nothing changed forgets the notes before it.
+                // Set before the note is written: a save without changes discards the notes before it.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
-            // Read behind the charge: a save that covers a later instant has seen it.
+            // Read after the charge: a save that covers a later instant includes the charge.
             let now = covers ?? time().bootNanoseconds
             covers = now
             let units = UInt32(clamping: units)
@@ -93,7 +93,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
 
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
-    /// Refunds in memory, and saves that with the next changes. After a kill in between, the units count.
+    /// Refunds the charge in memory and saves it with the next changes. If the process is killed in between, the units stay counted.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) {
         limiter.refund(charge, under: policies)
         hasChanged.store(true, ordering: .sequentiallyConsistent)
@@ -107,7 +107,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()
-        // Debts end later and later: a row that isn't replaced by a short one has ended before it, or is told by older rules.
+        // The end of usage only moves later. So if a short usage does not replace a stored row, the stored one has ended before it, or
+        // belongs to older rules.
         let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestUsage }
         return ConsumedQuota(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)

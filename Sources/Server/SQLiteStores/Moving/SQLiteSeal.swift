@@ -4,10 +4,10 @@ package import GRDB
 
 /// Triggers that refuse all changes of a database whose data was copied to another one.
 ///
-/// Servers on a sealed database go on to respond to requests that only read. Writes fail with a `StoreFailure` that is busy, so that clients repeat
+/// Servers on a sealed database still serve requests that only read. Writes fail with a `StoreFailure` that is busy, so that clients retry
 /// them, and a new server doesn't start. Rate limits and the time can still be saved.
 public enum SQLiteSeal {
-    /// The tables that are sealed: all that a copy has.
+    /// The sealed tables: all that are copied.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
         "sent_reset", "decoy_span", "mail_retry", "signing_key",

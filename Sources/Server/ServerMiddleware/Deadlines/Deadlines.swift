@@ -2,19 +2,18 @@ import NIOCore
 import Synchronization
 import Timekeeping
 
-/// Ends waiting at deadlines. However many there are, one task sleeps: until the next of them.
+/// Runs actions and cancels operations at deadlines. One task sleeps until the next deadline, however many deadlines are pending.
 ///
-/// A sleep for each request would be simpler, but a canceled sleep stays in the runtime's timer until its time has come, with some
-/// 700 bytes: at thousands of requests a second half a minute's requests are a hundred megabytes.
+/// A sleep per request would be simpler. But the runtime keeps the timer of a canceled sleep, about 700 bytes, until its time has come: at
+/// thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
-/// The class is not generic over its clock: every request adds a deadline, and the compiler cannot specialize what is called through an
-/// existential.
+/// The class is not generic over its clock: every request adds a deadline, and the compiler can't specialize calls through an existential.
 final class Deadlines: Sendable {
     typealias Action = @Sendable () -> Void
 
     private struct State {
         var queue = DeadlineQueue<Duration, Action>()
-        /// The task that sleeps, and until when.
+        /// The task that sleeps, and the time until which it sleeps.
         var watch: (task: Task<Void, Never>, until: Duration)?
     }
 
@@ -25,11 +24,11 @@ final class Deadlines: Sendable {
         self.clock = MonotonicClock(clock)
     }
 
-    /// How many deadlines are pending.
+    /// The number of pending deadlines.
     var count: Int { state.withLock(\.queue.count) }
 
-    /// Calls an action when a time has passed, unless it is removed before.
-    /// - Returns: The number by which it is removed.
+    /// Calls an action after a time, unless the deadline is removed before.
+    /// - Returns: The id that removes the deadline.
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
         let instant = clock.now + time
         return state.withLock { state in
@@ -42,12 +41,12 @@ final class Deadlines: Sendable {
     }
 
     /// Removes a deadline.
-    /// - Returns: Whether it had not come yet.
+    /// - Returns: Whether the deadline was still pending.
     @discardableResult func remove(_ id: UInt64) -> Bool {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
-    /// Waits for a time, rounded up to 10 ms: pauses that end together wake the processor once.
+    /// Waits for a time, rounded up to a multiple of 10 ms, so that pauses that end at about the same time wake the processor once.
     func pause(for time: Duration) async throws {
         let step = Duration.milliseconds(10)
         let now = clock.now
@@ -65,10 +64,11 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Runs an operation in its own task, and waits no longer than a time for it.
+    /// Runs an operation in a new task and waits for its result until a deadline.
     ///
-    /// An operation that is late is canceled, and not waited for: one that ignores its cancellation would make this no deadline.
-    /// - Throws: `expired` if the time is over; errors of the operation are passed on.
+    /// If the operation is late, it is canceled and the call returns without waiting for it. So an operation that ignores cancellation
+    /// can't exceed the deadline.
+    /// - Throws: `expired` if the time is over; errors of the operation are rethrown.
     func run<Value: Sendable>(
         within time: Duration,
         throwing expired: @autoclosure @escaping @Sendable () -> any Error,
@@ -82,7 +82,7 @@ final class Deadlines: Sendable {
         }
         running.started(task)
         let id = add(after: time) {
-            // Canceled before the caller is resumed: an operation that reads a request's body must have been stopped when the engine goes on.
+            // Cancel before the caller is resumed: an operation that reads a request's body must have stopped when the engine continues.
             guard outcome.claim() else { return }
             task.cancel()
             outcome.complete(.failure(expired()))
@@ -95,10 +95,11 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Runs a part of an operation that ``run(within:throwing:_:)`` runs, and cancels the whole operation when the part takes longer than a time.
+    /// Runs a part of an operation that ``run(within:throwing:_:)`` runs, and cancels the whole operation if the part takes longer than a
+    /// time.
     ///
-    /// This takes no second task. The part must end when its task is canceled.
-    /// - Throws: `expired` if the time is over; errors of the part are passed on.
+    /// Unlike ``run(within:throwing:_:)``, this method creates no task. The part must end when its task is canceled.
+    /// - Throws: `expired` if the time is over; errors of the part are rethrown.
     func run<Value>(
         within time: Duration,
         of operation: RunningTask,
@@ -107,7 +108,7 @@ final class Deadlines: Sendable {
     ) async throws -> Value {
         let id = add(after: time) { operation.cancel() }
         let result = await Result(awaiting: part)
-        // If the deadline came at the last moment, the operation is canceled: nothing that follows could be relied on.
+        // The deadline came while the part ended: the operation has been canceled, so its later steps would fail.
         guard remove(id) else { throw expired() }
         return try result.get()
     }
@@ -123,8 +124,8 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Calls what is due.
-    /// - Returns: The next deadline; without one the watch has ended.
+    /// Calls the actions that are due.
+    /// - Returns: The next deadline; `nil` if there is none, and then the watching task has ended.
     private func fire() -> Duration? {
         let now = clock.now
         let (due, next) = state.withLock { state in
@@ -138,9 +139,9 @@ final class Deadlines: Sendable {
     }
 }
 
-/// The task of an operation that has a deadline, for parts of it that have shorter ones.
+/// The task of an operation that has a deadline. Parts of the operation that have shorter deadlines cancel it.
 final class RunningTask: Sendable {
-    /// The task of the operation that the current task belongs to.
+    /// The task of the operation that the current code is part of.
     @TaskLocal static var current: RunningTask?
 
     private enum State {
@@ -180,19 +181,19 @@ extension Result where Failure == any Error {
     }
 }
 
-/// Deadlines in the order in which they come, each with an action. O(1) for deadlines that are added in their order.
+/// Actions in the order of their deadlines. Adding is O(1) if deadlines are added in their order.
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
-    /// Ascending. Places of actions that were taken out stay until they come first, or are more than half of all.
+    /// Ascending. Entries of removed actions stay until they are the first, or until they are more than half of all entries.
     private var order: [(instant: Instant, id: UInt64)] = []
     private var start = 0
     private var lastID: UInt64 = 0
 
-    /// How many deadlines are waited for.
+    /// The number of pending deadlines.
     var count: Int { actions.count }
 
     /// Adds a deadline.
-    /// - Returns: The number by which it is taken out.
+    /// - Returns: The id that removes it.
     mutating func add(_ instant: Instant, _ action: Action) -> UInt64 {
         lastID += 1
         actions[lastID] = action
@@ -202,8 +203,8 @@ struct DeadlineQueue<Instant: Comparable, Action> {
         return lastID
     }
 
-    /// Takes a deadline out.
-    /// - Returns: Its action, or `nil` if it has come or was taken out before.
+    /// Removes a deadline.
+    /// - Returns: Its action; `nil` if the deadline has come or was removed before.
     mutating func remove(_ id: UInt64) -> Action? {
         let action = actions.removeValue(forKey: id)
         if order.count - start > 2 * actions.count + 32 {
@@ -213,13 +214,13 @@ struct DeadlineQueue<Instant: Comparable, Action> {
         return action
     }
 
-    /// The next deadline.
+    /// The earliest deadline.
     var next: Instant? {
         order[start...].first { actions[$0.id] != nil }?.instant
     }
 
-    /// Takes out what is due.
-    /// - Returns: The actions, in their order.
+    /// Removes the deadlines that are due.
+    /// - Returns: Their actions, in the order of the deadlines.
     mutating func due(at now: Instant) -> [Action] {
         var due: [Action] = []
         while start < order.endIndex, order[start].instant <= now || actions[order[start].id] == nil {
@@ -230,11 +231,11 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     }
 }
 
-/// Runs the tasks of a connection on its event loop: a request that waits for nothing is read, answered and written by one thread.
+/// Runs the tasks of a connection on its event loop, so that one thread reads, handles and writes a request that never suspends.
 ///
-/// The global executor would take each of them to a thread of its own and back, which costs more than most answers do.
+/// The global executor would move each task to another thread and back, which costs more than most requests do.
 final class EventLoopExecutor: TaskExecutor {
-    /// The executor of the connection that the current task answers; tasks that it starts ask for it.
+    /// The executor of the connection whose request the current task handles. Tasks that this task starts use it, too.
     @TaskLocal static var current: EventLoopExecutor?
 
     private let eventLoop: any EventLoop

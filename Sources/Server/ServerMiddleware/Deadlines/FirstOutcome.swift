@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The first of several outcomes.
+/// A result that several tasks compete to set: the first that claims it completes it, and the others have no effect.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
     private enum State {
-        /// May be claimed.
+        /// The outcome can be claimed.
         case open(Waiter?)
-        /// Claimed by one who will tell.
+        /// A task has claimed the outcome and will complete it.
         case claimed(Waiter?)
-        /// Told before anybody waited.
+        /// The outcome was completed before its waiter came.
         case told(Result<Value, any Error>)
         case done
     }
 
     private let state = Mutex(State.open(nil))
 
-    /// Claims the outcome; who gets it must ``tell(_:)``.
+    /// Claims the outcome. If this returns true, the caller must call ``complete(_:)``.
     func claim() -> Bool {
         state.withLock { state in
             guard case .open(let waiter) = state else { return false }
@@ -25,7 +25,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Tells the claimed outcome.
+    /// Completes the claimed outcome and resumes its waiter.
     func complete(_ result: Result<Value, any Error>) {
         let waiter = state.withLock { state -> Waiter? in
             guard case .claimed(let waiter) = state else { return nil }
@@ -35,7 +35,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         waiter?.resume(with: result)
     }
 
-    /// Waits for the outcome. Called once.
+    /// Waits for the outcome. May be called only once.
     func value() async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<Value, any Error>? in

@@ -5,11 +5,11 @@ import StrictJSON
 
 /// The longest time that a route may take. A request that has no response by then gets 504 `SERVER_TIMEOUT`.
 ///
-/// The task of the route is canceled, but the response does not wait for it. Whether a route that continues takes effect is unknown. A body that
-/// is streamed after the route has returned is not bounded.
+/// The task of the route is canceled, but the response does not wait for it. If the route ignores its cancellation, it may still take
+/// effect. The time of a body that is streamed after the route has returned is not limited.
 ///
-/// A client may send the time that it still waits, in milliseconds, as `X-Request-Timeout-Ms`. The smaller of the two times applies. Any value that
-/// is not a positive whole number is refused with 400.
+/// A client may send the time for which it still waits, in milliseconds, as `X-Request-Timeout-Ms`. The smaller of the two times applies.
+/// Any value that is not a positive whole number is refused with 400.
 public struct RequestDeadline: Sendable {
     private let limit: Duration
     private let heedsClients: Bool
@@ -17,8 +17,8 @@ public struct RequestDeadline: Sendable {
 
     /// Creates a deadline.
     /// - Parameters:
-    ///   - limit: The time from when the route is called until it returns.
-    ///   - heedsClients: Whether `X-Request-Timeout-Ms` can make it shorter.
+    ///   - limit: The time from the call of the route until it returns.
+    ///   - heedsClients: Whether `X-Request-Timeout-Ms` can shorten the limit.
     ///   - clock: Measures the time.
     /// - Precondition: `limit` is positive.
     public init<C: Clock>(
@@ -32,7 +32,7 @@ public struct RequestDeadline: Sendable {
         self.deadlines = Deadlines(clock: clock)
     }
 
-    /// Returns the time that a request has.
+    /// Returns the time that a request may take: the limit, or the client's time if that is shorter.
     /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if the client's time is not a positive whole number.
     func limit(of request: Request) throws -> Duration {
         guard heedsClients, let timeout = try request.clientTimeout else { return limit }
@@ -40,9 +40,9 @@ public struct RequestDeadline: Sendable {
     }
 
     /// Runs a route for a request.
-    /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; what the route throws is passed on.
+    /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; errors of the route are rethrown.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
-        // The connection ends with the answer: the route may hold on to what has come on it.
+        // The connection closes with the response, because the route may still read from it.
         try await deadlines.run(
             within: limit(of: request),
             throwing: ContractError(.serverTimeout, headers: [.connection: "close"]),
@@ -52,8 +52,9 @@ public struct RequestDeadline: Sendable {
 }
 
 extension Request {
-    /// The time that the client still waits, from `X-Request-Timeout-Ms`; `nil` if it sends none.
-    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` for several values, and for any that is not a positive whole number.
+    /// The time for which the client still waits, from `X-Request-Timeout-Ms`; `nil` if the header is absent.
+    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` for several values, and for a value that is not a positive
+    ///   whole number.
     var clientTimeout: Duration? {
         get throws {
             guard let value = headers.value(of: .requestTimeout) else { return nil }
@@ -61,7 +62,7 @@ extension Request {
             guard isNumber, value.utf8.contains(where: { $0 != UInt8(ascii: "0") }) else {
                 throw ContractError(.validationInvalidInput, details: ["header": .string(HTTPField.Name.requestTimeout.rawName)])
             }
-            // More digits than an Int64 has exceed any limit.
+            // A number that doesn't fit an Int64 exceeds every limit.
             return .milliseconds(Int64(value) ?? .max / 2_000)
         }
     }

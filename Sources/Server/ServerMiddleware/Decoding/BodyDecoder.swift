@@ -2,14 +2,14 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// Decodes any `Decodable` type from JSON and gathers every problem on the way, where Foundation's decoder stops at the first.
+/// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first one.
 ///
-/// At a problem the decoder notes it and goes on with a stand-in value, found by offering the type a few samples; what comes out
-/// is thrown away. A type that takes none of the samples ends its own level early, so at worst the list is short, never wrong.
-/// O(size of the body).
+/// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. The result of a decoding
+/// with problems is discarded. If a type accepts no sample, decoding stops at that level, so the list of problems may be incomplete but is
+/// never wrong. O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
-    /// - Parameter isForm: Whether numbers and truth values are written as text.
+    /// - Parameter isForm: Whether numbers and Booleans are written as text.
     /// - Throws: ``ContractError/invalid(_:)`` with all problems.
     static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONValue, isForm: Bool) throws -> Value {
         let log = ProblemLog()
@@ -23,7 +23,7 @@ enum BodyDecoder {
     }
 }
 
-/// The problems found so far, up to one more than are told. Used within one synchronous decoding only.
+/// The problems found so far: at most one more than a response lists. Only used within one synchronous decoding.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
@@ -34,36 +34,36 @@ final class ProblemLog {
     }
 }
 
-/// A value of the body and where it stands.
+/// A value of the body and its path.
 struct BodyPlace {
     let value: JSONValue
     let path: FieldPath
     let isForm: Bool
     let log: ProblemLog
 
-    /// Thrown where no stand-in could be found; the problem has been noted.
+    /// Thrown where no placeholder could be found. The problem has been recorded.
     struct Abandoned: Error {}
 
     func child(_ value: JSONValue, _ step: FieldPath.Step) -> BodyPlace {
         BodyPlace(value: value, path: path.appending(step), isForm: isForm, log: log)
     }
 
-    /// Decodes the value; notes a problem and stands in for it if it does not fit.
+    /// Decodes the value. If it doesn't fit, records the problem and returns a placeholder.
     func unbox<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let noted = log.problems.count
         do {
             return try BodyScalars.decode(type, from: self) ?? type.init(from: BodyValueDecoder(place: self))
         } catch is Abandoned {
-            // What stands deeper has been noted there.
+            // The problem was recorded at a deeper level.
         } catch {
-            // With a problem deeper down the refusal may be one of its stand-in.
+            // If there is a problem at a deeper level, the error may be caused by its placeholder.
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }
         return try Placeholder.value(of: type)
     }
 
-    /// Notes that a required value is not there, and stands in for it.
+    /// Records that a required value is missing and returns a placeholder.
     func missing<Value: Decodable>(_ type: Value.Type) throws -> Value {
         log.note(.validationMissingField, at: path)
         return try Placeholder.value(of: type)

@@ -2,7 +2,7 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// The `Decoder` over one place of the body.
+/// The `Decoder` for one value of the body.
 struct BodyValueDecoder: Decoder {
     let place: BodyPlace
     var codingPath: [any CodingKey] { [] }
@@ -30,7 +30,7 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     func decodeNil() -> Bool { place.value == .null }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // Thrown on, not stood in for: the type around this value may have a stand-in of its own.
+        // Throws instead of using a placeholder: the type around this value may have its own placeholder.
         try BodyScalars.decode(type, from: place) ?? type.init(from: BodyValueDecoder(place: place))
     }
 }
@@ -106,13 +106,13 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 }
 
 extension BodyPlace {
-    /// Whether the value is there, or the type has a value for `null`.
+    /// Whether the value is present, or the type has a value for `null`.
     fileprivate func fits<Value>(_ type: Value.Type) -> Bool {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
-    /// The place if it holds a container of the kind of `empty`; else its problem is noted, and an empty container is read in
-    /// its place, whose own problems are nobody's.
+    /// Returns the place if it holds a container of the same kind as `empty`. Otherwise, records the problem and returns a place with the
+    /// empty container, whose own problems are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
         case (.object, .object), (.array, .array): return self
@@ -129,8 +129,8 @@ extension JSONObject {
 
 /// The types that are read from one JSON scalar.
 enum BodyScalars {
-    /// The value, or `nil` if the type is read by its own `init(from:)`.
-    /// - Throws: ``BodyScalars/Mismatch`` or a `ContractRefusal` if it does not fit.
+    /// Returns the value; `nil` if the type is decoded by its own `init(from:)`.
+    /// - Throws: ``BodyScalars/Mismatch`` or a `ContractRefusal` if the value doesn't fit.
     static func decode<Value>(_ type: Value.Type, from place: BodyPlace) throws -> Value? {
         switch type {
         case is String.Type: try require(place.value.stringValue) as? Value
@@ -174,7 +174,7 @@ enum BodyScalars {
     private static func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ place: BodyPlace) throws -> Number {
         if case .integer(let value) = place.value { return try require(Number(exactly: value)) }
         if case .number(let value) = place.value {
-            // Beyond 2^53 a Double may be another number than the one in the text.
+            // Above 2^53, a Double may differ from the number in the text.
             return try require(value.magnitude <= 0x1p53 ? Number(exactly: value) : nil)
         }
         return try require(place.isForm ? place.value.stringValue.flatMap { Number($0) } : nil)
@@ -182,7 +182,7 @@ enum BodyScalars {
 
     private static func date(_ place: BodyPlace) throws -> Date {
         guard let text = place.value.stringValue else { throw Mismatch() }
-        // Foundation reads over what follows a date, and takes February 30 for March 2.
+        // Foundation ignores text after a date, and reads February 30 as March 2.
         let form = /([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})/
         guard let parts = text.wholeMatch(of: form),
             (try? Date(parts.1 + "Z", strategy: .iso8601))?.formatted(.iso8601) == parts.1 + "Z",
@@ -193,7 +193,7 @@ enum BodyScalars {
 
     private static func url(_ place: BodyPlace) throws -> URL {
         guard let text = place.value.stringValue else { throw Mismatch() }
-        // Foundation would encode spaces, and so take any sentence for an address.
+        // Foundation would percent-encode spaces, and so accept any sentence as a URL.
         guard let url = URL(string: text), !text.isEmpty, !text.contains(where: \.isWhitespace) else {
             throw Mismatch(code: .validationInvalidURL)
         }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Values that stand in for ones that could not be read, so that decoding can go on and find the next problem.
+/// Values that take the place of unreadable ones, so that decoding can continue and find further problems.
 enum Placeholder {
-    /// Some value of a type.
-    /// - Throws: ``BodyPlace/Abandoned`` if the type takes none of the samples.
+    /// Returns some value of a type.
+    /// - Throws: ``BodyPlace/Abandoned`` if the type accepts none of the samples.
     static func value<Value: Decodable>(of type: Value.Type) throws -> Value {
         for sample in Sample.all {
             if let value = try? SampleDecoder(sample: sample).sample(type) { return value }
@@ -15,12 +15,12 @@ enum Placeholder {
     private static func firstCase<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
 }
 
-/// What a type is offered.
+/// A text and a number from which a type may be decoded.
 private struct Sample {
     let text: String
     let number: Int
 
-    /// Empty first, then shapes that validated types commonly ask for.
+    /// The empty sample first, then formats that validated types commonly require.
     static let all = [
         Sample(text: "", number: 0), Sample(text: "sample", number: 1), Sample(text: "sample@example.com", number: 10),
         Sample(text: "https://example.com/", number: 100), Sample(text: "2000-01-01T00:00:00Z", number: 1_000),
@@ -28,7 +28,7 @@ private struct Sample {
     ]
 }
 
-/// A `Decoder` in which every scalar is one sample, every member is there, and every list is empty.
+/// A `Decoder` that returns the sample for every scalar, has every member, and has only empty lists.
 private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     let sample: Sample
     var depth = 0
@@ -36,7 +36,7 @@ private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // A type that contains itself would never end.
+        // A type that contains itself would recurse without end.
         guard depth < 16 else { throw BodyPlace.Abandoned() }
         return try scalar(type) ?? type.init(from: SampleDecoder(sample: sample, depth: depth + 1))
     }

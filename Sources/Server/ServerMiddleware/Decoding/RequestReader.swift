@@ -3,21 +3,21 @@ import HTTPTypes
 public import Hummingbird
 package import StrictJSON
 
-/// Reads bodies of requests: JSON and forms, bounded, with every problem told at once.
+/// Reads the bodies of requests, JSON and forms, within a size and a time, and reports all problems at once.
 ///
-/// A missing or other content type is refused, so is JSON that is not UTF-8, is nested too deeply or names a key twice: two
-/// readers of one request must not disagree about what it says.
+/// Refuses a missing or unsupported content type, and JSON that is not UTF-8, is nested too deeply or has a duplicate key: different
+/// parsers could read such a request differently.
 public struct RequestReader: RequestDecoder, Sendable {
     /// The largest body, in bytes.
     public var maximumBodySize: Int
-    /// The deepest nesting of JSON.
+    /// The largest nesting depth of JSON.
     public var maximumDepth: Int
-    /// The time in which a body must have come whole.
+    /// The time within which a body must have arrived completely.
     public var bodyDeadline: Duration
 
     private let deadlines: Deadlines
 
-    /// Shared by the readers that name no clock.
+    /// Shared by all readers that are created without a clock.
     private static let deadlines = Deadlines(clock: ContinuousClock())
 
     /// Creates a reader.
@@ -25,7 +25,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         self.init(maximumBodySize, maximumDepth, bodyDeadline, Self.deadlines)
     }
 
-    /// Creates a reader whose time is measured by a clock of the caller's.
+    /// Creates a reader that measures time by the given clock.
     public init<C: Clock>(
         maximumBodySize: Int = 65_536,
         maximumDepth: Int = 32,
@@ -56,7 +56,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// What a body may be.
+    /// The supported formats of bodies.
     private enum Media {
         case json, form
 
@@ -71,7 +71,7 @@ public struct RequestReader: RequestDecoder, Sendable {
             }
         }
 
-        /// Whether a field names a type, in any case and with any parameters. White space counts for nothing.
+        /// Whether a Content-Type field names a media type. Ignores case, parameters and white space.
         private static func names(_ field: String, _ type: StaticString) -> Bool {
             type.withUTF8Buffer { type in
                 var place = 0
@@ -90,8 +90,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// Calls a closure with a request whose body is in memory, if it has one that is read at all.
-    /// - Throws: As ``bytes(of:)``, and what the closure throws.
+    /// Calls a closure with the request. If the request has a body that a reader accepts, the body is read into memory before.
+    /// - Throws: The errors of ``bytes(of:)`` and of the closure.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
         let hasBody =
             request.headers.contains(.transferEncoding) || request.headers.value(of: .contentLength).map { $0 != "0" } == true
@@ -101,8 +101,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await Self.$isGathered.withValue(true) { try await next(whole) }
     }
 
-    /// Whether the body of the current request has been waited for: it needs no task and no deadline of its own any more, which cost more than
-    /// many a route's work.
+    /// Whether the body of the current request is already in memory. Then reading it needs no further task or deadline, which would cost
+    /// more than many routes.
     @TaskLocal private static var isGathered = false
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.
@@ -114,7 +114,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         try await read(type, from: request)
     }
 
-    /// Reads a body whole, whatever it holds.
+    /// Reads the complete body, whatever its content type.
     /// - Throws: ``ContractError`` with the code `REQUEST_TOO_LARGE`, `REQUEST_TIMEOUT` or `REQUEST_MALFORMED`.
     func bytes(of request: Request) async throws -> [UInt8] {
         if let length = request.headers.value(of: .contentLength).flatMap(Int.init), length > maximumBodySize {
@@ -122,7 +122,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
         let body = request.body
         guard !Self.isGathered else { return try await collect(body) }
-        // In all, not between two bytes: a client that sends one every few seconds is slow too.
+        // The deadline is for the whole body, not between two bytes: a client that sends one byte every few seconds is too slow.
         guard let running = RunningTask.current else {
             return try await deadlines.run(within: bodyDeadline, throwing: Self.tooSlow) { try await collect(body) }
         }
@@ -143,7 +143,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The connection broke or the bytes were no HTTP: nobody may be there to read this, and nothing can follow on it.
+            // The connection broke or the bytes are no valid HTTP: the client may not receive the response, and the connection can't be
+            // reused.
             throw ContractError(.requestMalformed, headers: [.connection: "close"])
         }
         return bytes
@@ -160,9 +161,9 @@ public struct RequestReader: RequestDecoder, Sendable {
 
 /// Reads `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormReader {
-    /// The fields as an object of strings.
-    /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for bytes that are no UTF-8, a broken percent-encoding, a
-    ///   name that occurs twice, or more than 100 fields.
+    /// Parses the fields into an object of strings.
+    /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for invalid UTF-8, invalid percent-encoding, a duplicate name, or more
+    ///   than 100 fields.
     package static func object(_ bytes: [UInt8]) throws -> JSONValue {
         var object = JSONObject()
         let pairs = bytes.split(separator: UInt8(ascii: "&"))

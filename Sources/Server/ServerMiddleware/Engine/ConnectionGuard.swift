@@ -8,28 +8,29 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection whose client lets it wait for too long: for the head of a request, for the rest of a body, for the next
-/// request, or for its responses to be read.
+/// Closes a connection whose client is too slow: in sending the head of a request, the rest of a body or the next request, or in reading
+/// its responses.
 ///
-/// Stands first in the pipeline, below TLS: it sees all bytes, and what it closes is closed at once. ``RequestGuard`` reports
-/// requests and responses. One timer per connection compares its times, a few times a minute; requests do not move it.
+/// The guard is the first handler of the pipeline after TLS: it sees all bytes and can close the connection immediately. ``RequestGuard``
+/// reports requests and responses to it. Each connection has one timer that checks all times, every few seconds; requests do not reschedule
+/// it.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// What the server waits for.
+    /// The next thing that the connection waits for.
     private enum Awaited {
-        /// The rest of a head, since its first byte was due.
+        /// The rest of a head. The time is that of its first byte, or the start of the connection.
         case head(since: NIODeadline)
         case request(since: NIODeadline)
         case body
-        /// Its own route.
+        /// The server's own route.
         case response
     }
 
-    /// The time in which a client closes its half of a connection that the server ended.
+    /// The time within which a client must close its half of a connection that the server has closed.
     private static let lingerTime = TimeAmount.seconds(1)
 
     private let connections: Connections
@@ -45,13 +46,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasResponded = false
     private var isWritable = true
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
-    /// When the rest of a connection that the server ended is no longer waited for.
+    /// The time until which the guard waits for the client to close a connection that the server has closed.
     private var lingerEnd: NIODeadline?
     private var isEnding = false
 
     private var written = 0
     private var allowance: WriteAllowance
-    /// Whether the connection ends with the response that is being worked on.
+    /// Whether the connection closes after the response in progress.
     private(set) var endsAfterResponse = false
 
     init(connections: Connections) {
@@ -102,7 +103,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         isEnding = true
-        // If the client has ended its half already, this closes the connection, and with it what has not been written.
+        // If the client has closed its half already, this closes the connection and discards unwritten bytes.
         let flushed = context.eventLoop.makePromise(of: Void.self)
         flushed.futureResult.assumeIsolated().whenComplete { [self] _ in
             context.close(mode: .output, promise: promise)
@@ -114,7 +115,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension ConnectionGuard {
-    /// The head of a request has arrived.
+    /// Called when the head of a request has arrived.
     func headArrived() {
         outstanding += 1
         isReadingBody = true
@@ -122,14 +123,14 @@ extension ConnectionGuard {
         update(at: lastRead)
     }
 
-    /// A request has arrived completely.
+    /// Called when a request has arrived completely.
     func requestArrived() {
         isReadingBody = false
         awaited = outstanding > 0 ? .response : .request(since: lastRead)
         update(at: lastRead)
     }
 
-    /// A response has been written completely.
+    /// Called when a response has been written completely.
     func responseWritten() {
         outstanding = max(0, outstanding - 1)
         hasResponded = true
@@ -138,7 +139,7 @@ extension ConnectionGuard {
         update(at: now)
     }
 
-    /// Closes the connection: its place is needed. If a request is being worked on, its response is still written.
+    /// Closes the connection because its place is needed. If a request is in progress, its response is still written.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         if activity?.current.phase == .working {
@@ -149,18 +150,18 @@ extension ConnectionGuard {
         }
     }
 
-    /// Closes the connection at once, also within a TLS handshake.
+    /// Closes the connection immediately, also during a TLS handshake.
     func abort(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
         if bufferedBytes(context) > 0, let socket = context.channel as? any SocketOptionProvider {
-            // Reset: else the kernel goes on trying to send what this client does not read.
+            // Send a reset: otherwise the kernel keeps trying to send bytes that the client doesn't read.
             _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
         }
         context.close(promise: nil)
     }
 
-    /// What the client has not read, as far as the kernel does not hold it.
+    /// The number of bytes that the client has not read, without those in the kernel's buffer.
     private func bufferedBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
@@ -209,7 +210,7 @@ extension ConnectionGuard {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: max(.milliseconds(1), time)) { [self] in compare(context) }
     }
 
-    /// Compares all times, and closes the connection or comes back.
+    /// Checks all deadlines. Closes the connection, or schedules the next check.
     private func compare(_ context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
         let now = context.eventLoop.now
@@ -221,11 +222,11 @@ extension ConnectionGuard {
         schedule(context, in: min(connections.limits.cadence, deadline.map { $0 - now } ?? connections.limits.cadence))
     }
 
-    /// When the connection is closed if nothing happens, and the reason; `nil` if the server itself has to go on.
+    /// The time at which the connection closes if nothing happens, and the reason; `nil` while the server itself is working.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
         if buffered > 0 {
-            // The idle time begins when all has been read.
+            // The idle time begins when the client has read everything.
             if case .request = awaited { awaited = .request(since: now) }
             return (allowance.advance(total: written - buffered, at: now), .write)
         }
@@ -242,10 +243,10 @@ extension ConnectionGuard {
     }
 }
 
-/// The time that a client has left to read what was written to it.
+/// The time that a client has left to read its responses.
 ///
-/// A client starts with `time`. Each `rate` bytes that it reads add a second, up to `time` again. So a client that reads nothing
-/// is out of time after `time`, and one that reads at `rate` or faster never is.
+/// A client starts with `time`. Each `rate` bytes that it reads add one second, up to `time` in all. So a client that reads nothing runs
+/// out of time after `time`, and one that reads at `rate` or faster never does.
 struct WriteAllowance {
     private let time: TimeAmount
     private let rate: Int
@@ -257,12 +258,12 @@ struct WriteAllowance {
         self.rate = rate
     }
 
-    /// All that was written has been read: nothing is measured until more is written.
+    /// The client has read everything: nothing is measured until more is written.
     mutating func reset() { end = nil }
 
-    /// Compares what has been read so far with the last call.
-    /// - Parameter total: All bytes of the connection that have been read so far.
-    /// - Returns: When the time runs out if nothing more is read. It has run out if that is not after `now`.
+    /// Adds the bytes that the client has read since the last call.
+    /// - Parameter total: All bytes of the connection that the client has read so far.
+    /// - Returns: The time at which the allowance ends if the client reads nothing more. It has ended if that is not after `now`.
     mutating func advance(total: Int, at now: NIODeadline) -> NIODeadline {
         defer { drained = total }
         guard let end else {

@@ -1,20 +1,20 @@
 import NIOCore
 import Synchronization
 
-/// What a connection is doing: written by its event loop, read by whoever needs its place.
+/// The state of a connection. Its event loop writes it; the table reads it when a new connection needs a place.
 final class ConnectionActivity: Sendable {
     enum Phase: UInt64 {
-        /// No request has arrived completely so far.
+        /// No complete request has arrived so far.
         case fresh
         /// Between two requests.
         case idle
-        /// The client has to go on: it sends a body, or it does not read its responses.
+        /// The client must continue: it sends a body, or it has not read its responses.
         case waiting
-        /// The server has to go on.
+        /// The server must continue.
         case working
     }
 
-    /// The time in nanoseconds, shifted by the two bits of the phase.
+    /// The time in nanoseconds, shifted left by the two bits of the phase.
     private let packed: Atomic<UInt64>
 
     init(_ phase: Phase, since time: NIODeadline) {
@@ -31,58 +31,59 @@ final class ConnectionActivity: Sendable {
     }
 }
 
-/// Why the server closed a connection.
+/// The reasons for which the server closes a connection.
 enum ConnectionEnd: String, CaseIterable, Sendable {
     /// The head of a request did not arrive in time.
     case head
-    /// Idle for too long.
+    /// The connection was idle for too long.
     case idle
-    /// The body of a request did not go on.
+    /// The body of a request stopped arriving.
     case body
     /// The client did not read its responses.
     case write
-    /// Its place was needed for another connection.
+    /// Another connection needed the place.
     case capacity
-    /// Its place was needed for another connection of the same client.
+    /// Another connection of the same client needed the place.
     case client
-    /// Too many bytes were sent ahead of their responses.
+    /// The client sent too many bytes ahead of the responses.
     case pipeline
 }
 
-/// Why a connection was closed as soon as it was accepted.
+/// The reasons for which a connection is closed right after it was accepted.
 enum ConnectionRefusal: String, CaseIterable, Sendable {
-    /// Its client has as many connections as it may have, and none of them can be closed for it.
+    /// The client has reached its limit of connections, and none of them can be closed.
     case client
-    /// There are as many connections as there may be, and none of them can be closed for it.
+    /// The capacity is reached, and no connection can be closed.
     case capacity
 }
 
-/// The open connections: who has them, and which one is closed if a new one needs its place. A pure value.
+/// The open connections with their clients, and the choice of the connection to close when a new one needs its place. A value without side
+/// effects.
 ///
-/// A new connection is always let in if there is one that can be closed for it:
-/// - at a client's own limit, the one of its connections that waited longest;
-/// - at the capacity, connections of the network (/48 or /24) that has most of them. So however many connections attackers have,
-///   a client from another network gets its place from them.
+/// A new connection is always admitted if an existing one can be closed for it:
+/// - at the limit of a client, its connection that has waited longest;
+/// - at the capacity, a connection of the network (/48 or /24) with the most connections. So clients from other networks get places even
+///   while attackers hold many connections.
 ///
-/// Among connections of one network those of the client with most connections are closed first; then those on which no request
-/// has arrived within a second, then idle ones, each from the longest waiting on. A connection on which a request or a response
-/// is under way is closed only for a client of a network with fewer connections, and never while the server itself works on the
-/// request.
+/// Among the connections of one network, the client with the most connections loses one first. Among its connections, those on which no
+/// request has arrived within a second are closed first, then idle ones, each starting with the longest wait. A connection with a request
+/// or a response in progress is closed only for a client of a network with fewer connections, and never while the server itself works on
+/// the request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
     }
 
-    /// Who a connection comes from.
+    /// The origin of a connection.
     struct Origin: Hashable, Sendable {
         let client: ClientAddress
         let network: ClientAddress
-        /// Whether no limit per client applies.
+        /// Whether the limit per client doesn't apply.
         let isExempt: Bool
     }
 
     enum Admission {
-        /// Let in, after these have been closed.
+        /// The connection is admitted, and these must be closed.
         case admitted(ID, closing: [(handle: Handle, end: ConnectionEnd)])
         case refused(ConnectionRefusal)
     }
@@ -114,16 +115,16 @@ struct ConnectionTable<Handle> {
 
     var count: Int { entries.count }
 
-    /// How many more may be open for as long as no connection can be closed, since all are being worked on.
+    /// The number of connections above the capacity that are admitted while every connection has a request in progress.
     private var reserve: Int { min(128, max(8, capacity / 16)) }
 
-    /// Whether idle connections have less time.
+    /// Whether connections are closed after the shorter idle time.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Lets a connection in, if there is room or room can be made.
+    /// Admits a connection, if there is a place or one can be freed.
     ///
-    /// O(1) below the limits. At the capacity O(connections), once for many new connections: places for one in 64 are made at
-    /// once.
+    /// O(1) below the limits. At the capacity O(connections), but amortized over many new connections, because 1/64 of the places is freed
+    /// at a time.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -146,7 +147,7 @@ struct ConnectionTable<Handle> {
         return .admitted(id, closing: closing)
     }
 
-    /// Removes a connection that is closed; does nothing if it has been removed before.
+    /// Removes a closed connection; does nothing if it was removed before.
     mutating func remove(_ id: ID) { close(id) }
 
     @discardableResult private mutating func close(_ id: ID) -> Entry? {
@@ -158,7 +159,7 @@ struct ConnectionTable<Handle> {
         return entry
     }
 
-    /// The connections to close, one after another from the network that has most.
+    /// The connections to close, each from the network with the most connections at that point.
     private func victims(_ count: Int, for newcomer: Origin, at now: NIODeadline) -> [ID] {
         let share = (networks[newcomer.network] ?? 0) + 1
         var groups: [ClientAddress: [Candidate]] = [:]
@@ -173,9 +174,9 @@ struct ConnectionTable<Handle> {
                 exempt = candidate
             }
         }
-        // A proxy has many clients behind each connection: closed only if there is no other.
+        // A trusted proxy carries many clients on each connection: close it only if there is no other.
         guard !groups.isEmpty else { return exempt.map { [$0.id] } ?? [] }
-        // The next one to close is the last.
+        // Sorted so that the connection to close next is the last element.
         var queues = groups.map { network, candidates in
             (size: networks[network] ?? 0, candidates: candidates.sorted { isFirst($1, before: $0) })
         }
@@ -204,9 +205,9 @@ struct ConnectionTable<Handle> {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }
 
-    /// The last rank of connections that are closed for others of the same client.
+    /// The highest rank of connections that are closed for others of the same client.
     private static var lastIdleRank: Int { 1 }
-    /// The rank of connections on which a request or a response is under way.
+    /// The rank of connections on which a request or a response is in progress.
     private static var inFlightRank: Int { 3 }
 
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
@@ -224,7 +225,7 @@ struct ConnectionTable<Handle> {
 }
 
 extension ConnectionTable.Origin {
-    /// The origin of a connection from an address; without one, as on a local socket, no limit per client applies.
+    /// Creates the origin of an address. Without one, as on a local socket, the limit per client doesn't apply.
     init(_ peer: IPAddress?, identity: ClientIdentity) {
         guard let peer else {
             self.init(client: .unknown, network: .unknown, isExempt: true)

@@ -2,21 +2,22 @@ public import CoreMetrics
 import NIOCore
 import Synchronization
 
-/// The open connections of a server, within limits.
+/// The open connections of a server, and their limits.
 ///
-/// Given to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`:
+/// Pass it to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`:
 ///
 /// ```swift
 /// let connections = Connections(limits: ConnectionLimits(perClient: 128), identity: ClientIdentity(trustedProxies: proxies))
 /// Application(router: router, server: .contractHTTP1(connections: connections))
 /// ```
 ///
-/// Counts in `connections_closed` which connections the server closed, by `reason` (`head`, `idle`, `body`, `write`, `capacity`,
-/// `client`, `pipeline`), and in `connections_refused` those that were closed when they were accepted (`client`, `capacity`).
+/// The counter `connections_closed` counts connections that the server closed, by `reason` (`head`, `idle`, `body`, `write`, `capacity`,
+/// `client`, `pipeline`). The counter `connections_refused` counts those that were closed right after they were accepted, by `reason`
+/// (`client`, `capacity`).
 public final class Connections: Sendable {
     typealias Table = ConnectionTable<Handle>
 
-    /// How a connection is closed from another event loop.
+    /// Closes a connection from another event loop.
     struct Handle: Sendable {
         let eventLoop: any EventLoop
         let connection: NIOLoopBound<ConnectionGuard>
@@ -36,9 +37,9 @@ public final class Connections: Sendable {
 
     /// Creates an empty table of connections.
     /// - Parameters:
-    ///   - limits: How many, and for how long.
-    ///   - identity: Which peers are proxies, and which IPv6 addresses are one client.
-    ///   - metrics: Where the counters go; the process's own system if `nil`.
+    ///   - limits: The number of connections and their times.
+    ///   - identity: Names the trusted proxies and the IPv6 prefix length of one client.
+    ///   - metrics: The factory of the counters; the process's default if `nil`.
     public init(
         limits: ConnectionLimits = ConnectionLimits(),
         identity: ClientIdentity = ClientIdentity(),
@@ -55,14 +56,14 @@ public final class Connections: Sendable {
         )
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var count: Int { table.withLock { $0.count } }
 
-    /// Whether idle connections have ``ConnectionLimits/crowdedIdleTime``.
+    /// Whether idle connections are closed after ``ConnectionLimits/crowdedIdleTime``.
     var isCrowded: Bool { isNearCapacity.load(ordering: .relaxed) }
 
-    /// Lets a connection in, and closes those whose place it takes.
-    /// - Returns: What it is removed by; `nil` if it must be closed.
+    /// Admits a connection and closes the connections whose places it needs.
+    /// - Returns: The id that removes the connection; `nil` if the new connection must be closed.
     func open(from peer: IPAddress?, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Table.ID? {
         let origin = Table.Origin(peer, identity: identity)
         let admission = table.withLock { table in
@@ -90,25 +91,24 @@ public final class Connections: Sendable {
     func count(_ end: ConnectionEnd) { closed[end]?.increment() }
 }
 
-/// How many connections a server has open, and how long each may wait for its client.
+/// The number of open connections of a server, and the times after which it closes those whose clients are too slow.
 ///
 /// All durations must be positive. The defaults suit a public server; tests use shorter ones.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections. Beyond it, connections that wait for their clients are closed for new ones.
+    /// The largest number of open connections. Beyond it, new connections replace those that wait for their clients.
     public var capacity: Int
-    /// The largest number of open connections of one client; `nil` for any number. Peers in ``ClientIdentity/trustedProxies`` are
-    /// exempt.
+    /// The largest number of open connections of one client; `nil` for no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
     public var perClient: Int?
-    /// The time in which the head of a request must have arrived: from the start of a connection, TLS handshake included, and
-    /// from the first byte of each later request.
+    /// The time within which the head of a request must arrive. It begins with the connection, before the TLS handshake, and for later
+    /// requests with their first byte.
     public var headTime: Duration
-    /// The time that a connection may be idle between two requests, and within the body of a request.
+    /// The time that a connection may be idle between two requests, and between two parts of a request's body.
     public var idleTime: Duration
-    /// The same while three quarters of ``capacity`` or more are in use.
+    /// The idle time while three quarters of ``capacity`` or more are in use.
     public var crowdedIdleTime: Duration
-    /// The time without progress after which a connection is closed whose client does not read its responses.
+    /// The time after which a connection is closed if its client reads nothing of its responses.
     public var writeTime: Duration
-    /// The rate in bytes per second at which a client must read at least, with ``writeTime`` as the longest delay.
+    /// The lowest rate, in bytes per second, at which a client must read. It may fall behind by up to ``writeTime``.
     public var minimumWriteRate: Int
 
     /// Creates limits.
@@ -137,6 +137,6 @@ public struct ConnectionLimits: Hashable, Sendable {
         self.minimumWriteRate = minimumWriteRate
     }
 
-    /// How often a connection compares its times at least.
+    /// The longest interval at which a connection checks its times.
     var cadence: TimeAmount { TimeAmount(min(.seconds(5), min(headTime, idleTime, crowdedIdleTime, writeTime) / 2)) }
 }

@@ -2,9 +2,10 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Tells a client that waits before it sends its body that it may (RFC 9110 §10.1.1): else it waits for its own time-out.
+/// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110 §10.1.1). Without it, the client sends the body
+/// only after its own timeout.
 ///
-/// Said as soon as all that was asked before on the connection has been answered.
+/// The response is sent when all earlier requests on the connection have their responses.
 final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -12,7 +13,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private var outstanding = 0
-    /// The last request waits, and others before it have no answer yet.
+    /// The last request waits for `100 Continue`, and earlier requests have no response yet.
     private var isOwed = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -22,7 +23,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
             if let expectation = head.headerFields[.expect], expectation.lowercased() == "100-continue" {
                 if outstanding == 1 { sayContinue(context) } else { isOwed = true }
             }
-        // It did not wait, or waits no more.
+        // The client did not wait for the response, or no longer waits.
         case .body, .end: isOwed = false
         }
         context.fireChannelRead(data)

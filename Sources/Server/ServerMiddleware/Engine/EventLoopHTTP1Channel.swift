@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 whose connections are served on their event loops, within the limits of ``Connections``.
+/// HTTP/1.1 connections that are served on their event loops, within the limits of ``Connections``.
 struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -17,11 +17,12 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            // A read is a few slices; what the engine does not take stays in the kernel.
+            // One read fills a few slices; the kernel keeps bytes that the engine doesn't take.
             let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
             try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-            // The kernel takes no more than this ahead of the client, so that progress shows. Not every system or socket has it.
+            // The kernel buffers at most this many unsent bytes, so that the progress of the client is visible. Not every system or socket
+            // supports the option.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
             try addHandlers(to: channel.pipeline.syncOperations)
             return try NIOAsyncChannel(
@@ -31,7 +32,7 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
         }
     }
 
-    /// Adds the handlers that stand between a connection and the engine.
+    /// Adds the handlers between the connection and the engine.
     func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
         let connection = ConnectionGuard(connections: connections)
         try pipeline.addHandler(connection, position: .first)
@@ -73,21 +74,21 @@ extension NIOBSDSocket.Option {
 }
 
 extension HTTPServerBuilder {
-    /// HTTP/1.1 whose responses to what is no HTTP follow the contract, too: 400 `REQUEST_MALFORMED` in the standard form.
+    /// HTTP/1.1 that also responds to invalid HTTP in the contract: 400 `REQUEST_MALFORMED` in the standard form.
     ///
-    /// A request must have one valid `Host`. A body that no route reads is not taken without end. Clients that send or read too
-    /// slowly, and connections beyond the limits, are closed (see ``Connections``). Each connection is served on its event loop
-    /// (see docs/decisions/0055-run-requests-on-their-event-loop.md): run what blocks a thread for long on another one.
+    /// A request must have one valid `Host`. The size of a body that no route reads is limited. Clients that send or read too slowly, and
+    /// connections beyond the limits, are closed (see ``Connections``). Each connection is served on its event loop (see
+    /// docs/decisions/0055-run-requests-on-their-event-loop.md): run code that blocks its thread elsewhere.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())
     /// ```
     /// - Parameters:
     ///   - renderer: Renders errors.
-    ///   - configuration: The decoder's limits, and handlers that stand before the engine. Its `idleTimeout` is not used:
-    ///     ``ConnectionLimits/idleTime`` is.
+    ///   - configuration: The limits of the decoder, and handlers before the engine. Its `idleTimeout` is ignored:
+    ///     ``ConnectionLimits/idleTime`` applies.
     ///   - connections: The open connections and their limits.
-    ///   - securityHeaders: The headers of responses to what is no HTTP.
+    ///   - securityHeaders: The headers of responses to invalid HTTP.
     public static func contractHTTP1(
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
         configuration: HTTP1Channel.Configuration = .init(),

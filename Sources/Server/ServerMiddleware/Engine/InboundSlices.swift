@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Passes bytes to the decoder in slices, and the next slice only when the engine has taken the requests of the last one.
+/// Passes bytes to the decoder in slices. A slice follows when the engine has taken the requests of the slice before.
 ///
-/// The decoder makes all requests that are in the bytes it gets. Without slices a client that sends many small requests at once
-/// fills memory with their heads: 64 KB of bytes are more than 2,000 requests. With them the bytes wait here, at most one read of
-/// them, and the others in the kernel, where they stop the client.
+/// The decoder parses all requests in the bytes that it gets. Without slices, a client that sends many small requests at once would fill
+/// the memory with their heads: 64 KB hold more than 2,000 requests. With slices, at most one read waits here, and further bytes stay in
+/// the kernel, whose flow control stops the client.
 final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,7 +13,8 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The size of a slice: more than the head of a usual request.
     static let size = 2_048
-    /// More bytes than these never wait: the engine reads them all if a client ends its half of the connection.
+    /// The largest number of pending bytes. They can be more than one read because the engine reads everything when a client closes its
+    /// half of the connection.
     static let limit = 1_048_576
 
     private var rest = ByteBuffer()
@@ -22,7 +23,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasInputClosed = false
     private let onOverflow: () -> Void
 
-    /// - Parameter onOverflow: Closes the connection, since too many bytes wait.
+    /// - Parameter onOverflow: Closes the connection because too many bytes are pending.
     init(onOverflow: @escaping () -> Void) {
         self.onOverflow = onOverflow
     }
@@ -54,7 +55,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
             isReadWanted = false
             feed(context)
             context.fireChannelReadComplete()
-            // Asks the engine, from the end of the pipeline, whether it takes more.
+            // Ask the engine, from the end of the pipeline, whether it takes more.
             context.channel.read()
         } while isReadWanted && rest.readableBytes > 0
         isFeeding = false
@@ -66,10 +67,10 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The end stands behind the bytes that still wait.
+        // The end of input follows the pending bytes.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, rest.readableBytes > 0 {
             hasInputClosed = true
-            // Nothing is read any more that would ask for the next slice.
+            // No further read event would request the next slice.
             context.channel.read()
         } else {
             context.fireUserInboundEventTriggered(event)

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses requests without one valid `Host`, and ends connections as their clients expect it: after `Connection: close`, and for
-/// HTTP/1.0 after each response unless it asks for `keep-alive`.
+/// Refuses requests without exactly one valid `Host`. Closes connections when clients expect it: after `Connection: close`, and for
+/// HTTP/1.0 after each response unless the request has `keep-alive`.
 ///
-/// Stands behind the decoder, where the version and all headers of a request are known, and reports to ``ConnectionGuard`` how
-/// far requests and responses are.
+/// The guard follows the decoder, where the version and all headers of a request are known. It reports the progress of requests and
+/// responses to ``ConnectionGuard``.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -13,10 +13,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let connection: ConnectionGuard
-    /// No request is taken after the last one.
+    /// Whether no request is accepted after the current one.
     private var hasLastRequest = false
     private var isLastComplete = false
-    /// Whether the end of a request whose head was read is still due.
+    /// Whether the head of a request was read and its end wasn't.
     private var isReadingRequest = false
     private var isHTTP10 = false
 
@@ -33,7 +33,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return
             }
             guard RequestHost.isValid(in: head) else {
-                // As the parser reports what it can't read.
+                // The same error as the parser's for an unreadable request.
                 errorCaught(context: context, error: HTTPParserError.invalidHeaderToken)
                 return
             }
@@ -52,12 +52,12 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is HTTPParserError {
-            // Bytes behind the last request are not read as one.
+            // Bytes after the last request are not parsed.
             guard !isLastComplete else { return }
-            // The engine responds to it, after all requests before it.
+            // The engine sends the error response, after the responses to all earlier requests.
             hasLastRequest = true
             isLastComplete = true
-            // An error within a body ends a request that is counted already.
+            // An error within a body ends a request that has been counted already.
             if !isReadingRequest { connection.headArrived() }
             isReadingRequest = false
             connection.requestArrived()
@@ -68,12 +68,12 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.status.code < 200:
-            // HTTP/1.0 has no such responses.
+            // HTTP/1.0 has no informational responses.
             if isHTTP10 { promise?.succeed() } else { context.write(data, promise: promise) }
         case .head(var head):
             let isClosing = !head.isKeepAlive
             if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
-            // Without a length the end of the connection ends the body.
+            // Without a length, the end of the connection marks the end of the body.
             if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
             let isLast = hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {

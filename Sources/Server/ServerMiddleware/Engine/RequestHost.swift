@@ -2,25 +2,25 @@ import ErrorContract
 public import Hummingbird
 import NIOHTTP1
 
-/// The host that a request names, as in `example.com:8080` and `[::1]:8080`.
+/// The host in a `Host` header, such as `example.com:8080` or `[::1]:8080`.
 ///
-/// Hosts are compared without case (RFC 3986 §3.2.2).
+/// Hosts are compared without regard to case (RFC 3986 §3.2.2).
 public struct RequestHost: Hashable, Sendable {
     /// The name or address in lowercase, without port; an IPv6 address without brackets.
     public let name: String
 
-    /// Whether it is the machine itself: `localhost`, an address of `127.0.0.0/8`, or `::1`.
+    /// Whether the host is this machine: `localhost`, an address of `127.0.0.0/8`, or `::1`.
     public var isLoopback: Bool { Self.isLoopback(name) }
 
-    /// Whether a name or an address, without port and brackets, is the machine itself.
+    /// Whether a name or an address, without port and brackets, refers to this machine.
     public static func isLoopback(_ name: String) -> Bool {
         guard let address = IPAddress(name) else { return name.lowercased() == "localhost" }
         return address.version == .v4 ? address.bits >> 24 == 127 : address.bits == 1
     }
 
-    /// Reads the value of a `Host` header. O(length).
+    /// Parses the value of a `Host` header. O(length).
     ///
-    /// A name has letters, digits, `-`, `.`, `_` and `~`. Percent-encoded names, lists and empty values are `nil`: no client of
+    /// A name consists of letters, digits, `-`, `.`, `_` and `~`. Percent-encoded names, lists and empty values return `nil`: no client of
     /// an HTTP server sends them (RFC 9112 §3.2).
     public init?(_ value: String) {
         var value = value
@@ -28,14 +28,14 @@ public struct RequestHost: Hashable, Sendable {
         self.name = name.lowercased()
     }
 
-    /// Whether a request has the one valid `Host` that HTTP/1.1 requires; HTTP/1.0 allows none.
+    /// Whether a request has exactly one valid `Host`, as HTTP/1.1 requires; HTTP/1.0 also allows none.
     static func isValid(in head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         guard var host = hosts.first else { return head.version != .http1_1 }
         return hosts.count == 1 && host.withUTF8 { name(in: $0) != nil }
     }
 
-    /// The name in the bytes of a valid host.
+    /// The bytes of the name within a valid host.
     private static func name(in bytes: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>>? {
         let isBracketed = bytes.first == UInt8(ascii: "[")
         let end =
@@ -69,9 +69,9 @@ public struct RequestHost: Hashable, Sendable {
 }
 
 extension Request {
-    /// Refuses a request by another host name: a web page whose name was made to point at this machine must not read what is
-    /// meant for the machine alone (DNS rebinding).
-    /// - Parameter isAccepted: Whether requests by a host are served.
+    /// Refuses a request for another host name. This prevents DNS rebinding: a web page whose name resolves to this machine must not read
+    /// responses that are only for local users.
+    /// - Parameter isAccepted: Whether requests for a host are served.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {
         guard let host = RequestHost(head.authority ?? ""), isAccepted(host) else { throw ContractError(.resourceNotFound) }

@@ -6,11 +6,11 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Puts into the contract what the engine says about bytes that are no HTTP: an unknown method, 80 KB of headers, garbage.
+/// Replaces the engine's responses to invalid HTTP (an unknown method, 80 KB of headers, random bytes) with responses of the contract.
 ///
-/// Such a request never reaches the router. The engine answers it itself, with an empty 400 behind all that was asked before it
-/// on the connection; this channel handler stands between the codec and the engine and gives that answer a body. The connection
-/// ends with it: ``RequestGuard`` sees its `Connection: close`.
+/// Such a request never reaches the router. The engine itself responds with an empty 400, after the responses to all earlier requests on
+/// the connection. This handler, between the codec and the engine, adds the body. The connection closes after it, because ``RequestGuard``
+/// sees its `Connection: close`.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -32,7 +32,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             hasFailed = true
             context.fireErrorCaught(error)
         case is HTTP1TypeConversionError:
-            // The parser took it, the codec did not. The engine answers only the parser's errors.
+            // The parser accepted the request and the codec did not. The engine only responds to errors of the parser.
             hasFailed = true
             context.fireErrorCaught(HTTPParserError.unknown)
         default: context.fireErrorCaught(error)
@@ -56,14 +56,14 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }
 
-    /// Whether this is the empty 400 of the engine; a route's own has the code in a header.
+    /// Whether this is the empty 400 of the engine. A response of a route has the code in a header.
     private static func isEngineResponse(_ head: HTTPResponse) -> Bool {
         head.status == .badRequest && head.headerFields[.contentLength] == "0" && head.headerFields[.errorCode] == nil
     }
 }
 
 extension ContractErrorRenderer {
-    /// The answer to bytes that are no request: nothing is known of what the client would like to read.
+    /// The response to invalid HTTP. The client's preferred language and format are unknown.
     fileprivate func responseToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
         let id = NewRequestID.make()
         var (head, body) = answer(

@@ -1,10 +1,11 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Ends a connection on which the body of a request goes on though the request has been answered: no route reads it, and the engine
-/// would take all of it, however much that is and however slowly it comes.
+/// Closes a connection whose client continues to send a body after the response. No route reads this body, and the engine would accept all
+/// of it at any size and speed.
 ///
-/// What is more than 64 KiB has another second, so that its client can read the answer; what is less has 15 seconds.
+/// If the rest of the body exceeds 64 KiB, the connection closes after 1 s, so that the client can read the response. Otherwise, it closes
+/// after 15 s.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -16,7 +17,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var outstanding = 0
     private var isInBody = false
-    /// How many bytes have come since the answer; `nil` if that does not matter.
+    /// The number of bytes since the response; `nil` while no limit applies.
     private var rest: Int?
     private var end: Scheduled<Void>?
 

@@ -4,15 +4,15 @@ public import HTTPTypes
 public import Hummingbird
 public import StrictJSON
 
-/// What a route or a middleware throws to answer with an error of the contract.
+/// An error that a route or middleware throws to respond with an error of the contract.
 ///
-/// It holds facts, not texts of one language: ``ContractErrorMiddleware`` puts it into words and into the answer's form.
+/// It holds the facts without texts in one language. ``ContractErrorMiddleware`` renders it in the client's language and format.
 public struct ContractError: Error, Sendable {
-    /// A problem with one place of the input.
+    /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {
-        /// The place.
+        /// The path of the value.
         public var path: FieldPath
-        /// What is wrong there.
+        /// The code of the problem.
         public var code: ErrorCode
 
         /// Creates a problem.
@@ -22,24 +22,24 @@ public struct ContractError: Error, Sendable {
         }
     }
 
-    /// The largest number of problems that an answer tells. With more of them its details say `truncated`.
+    /// The largest number of problems in a response. If there are more, the details contain `truncated`.
     public static let maximumProblems = 50
 
-    /// The code; its status comes from the catalogue.
+    /// The code. The catalogue defines its status.
     public var code: ErrorCode
-    /// A text that says more than the catalogue's.
+    /// A text that is more specific than that of the catalogue.
     public var message: LocalizedText?
     /// Further facts.
     public var details: JSONObject
     /// All problems with the input.
     public var problems: [Problem]
-    /// When it makes sense to try again.
+    /// The time after which a retry makes sense.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
-    /// The form of the answer, if the route has chosen one.
+    /// The format of the response, if the route has chosen one.
     public var form: ErrorForm?
-    /// What was thrown first, for the log: a reader never sees it.
+    /// The original error, for the log. No response contains it.
     public var underlying: (any Error)?
 
     /// Creates an error.
@@ -61,7 +61,7 @@ public struct ContractError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// An error that tells of every problem with the input at once. Its code is the one that all problems share, else
+    /// Returns an error that reports all problems with the input at once. Its code is the one that all problems share, otherwise
     /// `VALIDATION_INVALID_INPUT`.
     public static func invalid(_ problems: [Problem]) -> ContractError {
         let codes = Set(problems.map(\.code))
@@ -73,15 +73,15 @@ public struct ContractError: Error, Sendable {
 }
 
 extension ContractError {
-    /// When to try again, as an answer in the standard catalogue says it.
+    /// The delay that a response with the standard catalogue has in `Retry-After`.
     package var namedWait: Duration? {
         retryAfter ?? Self.usualWait(ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// Whether the standard catalogue blames the server, so that the error belongs in the log.
+    /// Whether the code is an internal error of the server in the standard catalogue, so that the error is logged.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// A client that is told to come back must be told when: what no cause names is this.
+    /// The delay of a 429 or 503 whose cause names none: clients must know when to retry.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
@@ -93,17 +93,17 @@ extension ErrorCatalogue {
 }
 
 extension ContractError: CustomStringConvertible {
-    /// Code and places, for a log: no text, no detail, nothing of what caused it.
+    /// The code and the paths, for the log. No texts, no details and no underlying error.
     public var description: String {
         problems.isEmpty ? code.rawValue : "\(code) at \(problems.map(\.path.pointer).joined(separator: ", "))"
     }
 }
 
-/// An error of an app's own that knows what it is in the contract.
+/// An error of an app that can be converted to an error of the contract.
 ///
-/// Thrown by a route it is answered as that; errors that know no better are answered as `SERVER_INTERNAL_ERROR`.
+/// If a route throws it, the response is that of its ``contractError``. Errors that don't conform get `SERVER_INTERNAL_ERROR`.
 public protocol ContractErrorConvertible: Error {
-    /// The error of the contract.
+    /// The corresponding error of the contract.
     var contractError: ContractError { get }
 }
 
@@ -113,15 +113,15 @@ extension ContractError: HTTPResponseError {
         .init(code: ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// The answer where no ``ContractErrorMiddleware`` is around: in the standard form, by the standard catalogue.
+    /// The response if there is no ``ContractErrorMiddleware``: in the standard format, with the standard catalogue.
     public func response(from request: Request, context: some RequestContext) -> Response {
         ContractErrorRenderer().response(for: self, to: request, requestID: context.requestID)
     }
 }
 
 extension ContractError {
-    /// The error of the contract for whatever was thrown below. What the framework would have said itself is translated by its
-    /// status, its headers are kept, its texts are not; any other surprise is an internal error that tells nothing.
+    /// Converts any thrown error to an error of the contract. An error of the framework keeps its status and headers but not its text. Any
+    /// other error becomes an internal error without details.
     init(thrown error: any Error, answering request: Request, context: some RequestContext) {
         switch error {
         case let error as ContractError: self = error
@@ -130,7 +130,7 @@ extension ContractError {
         case let error as any HTTPResponseError:
             let headers = (try? error.response(from: request, context: context))?.headers ?? [:]
             self.init(error, headers: headers)
-            // Middleware of the framework wraps errors in ones of its own, such as the one that adds headers for CORS.
+            // Middleware of the framework, such as that for CORS, wraps errors in its own types.
             if let code = headers[.errorCode] { self.code = ErrorCode(code) }
         default: self.init(.serverInternalError)
         }
@@ -143,7 +143,7 @@ extension ContractError {
             retryAfter: RetryAfter.delay(in: headers, now: Date()),
             headers: error.status.code < 400 ? [:] : headers
         )
-        // They describe a body that is not sent.
+        // These fields describe a body that is not sent.
         for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .transferEncoding, .eTag, .lastModified] {
             self.headers[name] = nil
         }

@@ -5,25 +5,25 @@ public import Hummingbird
 import StrictJSON
 import Timekeeping
 
-/// Puts a ``ContractError`` into an answer: code, text in the reader's language, headers, body.
+/// Renders a ``ContractError`` as a response: the code, a text in the client's language, headers, and a body.
 public struct ContractErrorRenderer: Sendable {
     /// The codes and their texts.
     public var catalogue: ErrorCatalogue
-    /// The shapes of bodies.
+    /// The formats of bodies.
     public var forms: ErrorForms
-    /// How the reader's language is found.
+    /// The choice of the language.
     public var localization: Localization
-    /// The address of the codes' pages, such as `https://api.example.com/errors`, or `/errors` for a path of this server: problem
-    /// details point at the page of their code, one segment below. `nil` if there are none; then a URN names the code.
+    /// The address of the pages of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server. The
+    /// `type` of problem details is the page of the code, one segment below. If `nil`, the `type` is a URN.
     public var pages: String?
     private let now: @Sendable () -> Date
 
     /// Creates a renderer.
     /// - Parameters:
     ///   - catalogue: The codes and their texts.
-    ///   - forms: Chooses the form of the body.
+    ///   - forms: Chooses the format of the body.
     ///   - localization: Chooses the language of texts.
-    ///   - pages: The address that the pages of codes begin with; `nil` leaves it out.
+    ///   - pages: The address of the pages of error codes; `nil` if there are none.
     ///   - now: The wall clock.
     public init(
         catalogue: ErrorCatalogue = .standard,
@@ -39,11 +39,11 @@ public struct ContractErrorRenderer: Sendable {
         self.now = now
     }
 
-    /// The answer for an error. To HEAD it has the headers, `Content-Length` among them, and no body.
+    /// Returns the response for an error. A response to HEAD has the headers, including `Content-Length`, and no body.
     /// - Parameters:
-    ///   - error: What happened.
-    ///   - request: The request that is answered.
-    ///   - requestID: The id by which the log knows the request.
+    ///   - error: The error.
+    ///   - request: The failed request.
+    ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
         let form = forms.form(for: request, chosen: error.form)
         let (head, body) = answer(to: error, in: localization.language(of: request), form: form, requestID: requestID)
@@ -55,7 +55,7 @@ public struct ContractErrorRenderer: Sendable {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// The head and the body of an answer.
+    /// Returns the head and the body of a response.
     func answer(
         to error: ContractError,
         in language: Language,
@@ -70,7 +70,7 @@ public struct ContractErrorRenderer: Sendable {
         headers[.vary] = [headers[.vary], "Accept, Accept-Language"].compactMap(\.self).joined(separator: ", ")
         headers[.errorCode] = payload.code.rawValue
         headers[.requestID] = requestID
-        // RFC 9110 §15.5.2 asks for it; a route that knows another scheme names its own.
+        // RFC 9110 §15.5.2 requires the field. A route with another scheme sets its own.
         if payload.status == 401, headers[.wwwAuthenticate] == nil { headers[.wwwAuthenticate] = "Bearer" }
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
@@ -102,7 +102,7 @@ public struct ContractErrorRenderer: Sendable {
         )
     }
 
-    /// A page that there is, else a name.
+    /// The page of the code if there is one, otherwise a URN.
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"

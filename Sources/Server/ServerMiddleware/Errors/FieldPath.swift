@@ -1,23 +1,22 @@
-/// A place in a request's body.
+/// The path of a value in a request's body.
 public struct FieldPath: Hashable, Sendable {
-    /// One step down.
+    /// One level of a path.
     public enum Step: Hashable, Sendable {
-        /// Into the member of an object, by its name.
+        /// A member of an object, by its name.
         case member(String)
-        /// Into the element of an array, by its index.
+        /// An element of an array, by its index.
         case element(Int)
     }
 
-    /// The steps from the top.
+    /// The steps from the top level.
     public var steps: [Step]
 
-    /// Creates a path; without steps it is the whole body.
+    /// Creates a path. Without steps, it is the whole body.
     public init(_ steps: [Step] = []) {
         self.steps = steps
     }
 
-    /// The place, or the one around it that has no name of more than 128 bytes: such a name is the client's own, and no answer
-    /// repeats it.
+    /// The path, cut before the first name of more than 128 bytes: the client chose that name, and no response repeats it.
     var reportable: FieldPath {
         let end = steps.firstIndex { if case .member(let name) = $0 { name.utf8.count > 128 } else { false } }
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self
@@ -25,7 +24,7 @@ public struct FieldPath: Hashable, Sendable {
 
     func appending(_ step: Step) -> FieldPath { FieldPath(steps + [step]) }
 
-    /// The place as a person would name it: `items[1].name`.
+    /// The path in dot notation: `items[1].name`.
     public var name: String {
         steps.reduce(into: "") { text, step in
             switch step {
@@ -35,7 +34,7 @@ public struct FieldPath: Hashable, Sendable {
         }
     }
 
-    /// The place as a JSON Pointer in a URI fragment (RFC 6901 §6): `#/items/1/name`.
+    /// The path as a JSON Pointer in a URI fragment (RFC 6901 §6): `#/items/1/name`.
     public var pointer: String {
         "#"
             + steps.map { step in
@@ -48,7 +47,7 @@ public struct FieldPath: Hashable, Sendable {
 
     private static func escaped(_ name: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
-        // By bytes: a combining mark would hide the slash before it from a comparison of characters.
+        // Escapes bytes: in a comparison of characters, a combining mark would hide the slash before it.
         return name.utf8.reduce(into: "") { result, byte in
             if byte == UInt8(ascii: "~") {
                 result += "~0"

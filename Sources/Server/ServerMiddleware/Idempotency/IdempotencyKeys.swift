@@ -68,7 +68,7 @@ public final class IdempotencyKeys: Sendable {
 
     /// Claims a key for a request.
     /// - Returns: The answer to repeat, or `nil` if the request is to be worked on; then ``settle(_:with:_:)`` must follow.
-    /// - Throws: ``ContractError`` with `REQUEST_CONFLICT`, `REQUEST_KEY_REUSED` or `SERVER_SERVICE_UNAVAILABLE`.
+    /// - Throws: ``ContractError`` with `REQUEST_CONFLICT`, `REQUEST_KEY_REUSED`, `RATE_LIMIT_EXCEEDED` or `SERVER_SERVICE_UNAVAILABLE`.
     func begin(_ claim: IdempotencyClaim, _ logger: Logger) async throws -> IdempotentResponse? {
         let other = running.withLock { running -> RequestDigest? in
             if let other = running[claim.key] { return other }
@@ -108,17 +108,22 @@ public final class IdempotencyKeys: Sendable {
         case .claimed: return
         case .running(let rest):
             metrics.count(.running)
-            throw ContractError(.requestConflict, retryAfter: max(.seconds(1), rest))
+            throw ContractError(
+                .requestConflict,
+                details: RepeatedRequestState.running.details,
+                retryAfter: max(.seconds(1), rest)
+            )
         case .finished:
             metrics.count(.notKept)
-            // Repeating it won't help: it was done, and what was answered is not known any more.
-            throw ContractError(.requestConflict, details: ["state": "finished"])
+            // A repetition won't help: the request was done, and its response is not stored.
+            throw ContractError(.requestConflict, details: RepeatedRequestState.finished.details)
         case .otherRequest:
             metrics.count(.reused)
             throw ContractError(.requestKeyReused)
-        case .full:
-            metrics.count(.failed)
-            throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(5))
+        case .full(let wait):
+            metrics.count(.full)
+            // An hour at most: other clients' keys may expire before.
+            throw ContractError.limited(wait: min(max(.seconds(1), wait), .seconds(3_600)))
         }
     }
 
@@ -134,6 +139,11 @@ public final class IdempotencyKeys: Sendable {
         settleLater(claim, outcome)
         metrics.count(.failed)
         logger.error("An idempotency key can't be settled", metadata: .failure(error))
+    }
+
+    /// The request of a claim, with which its handler can finish the key.
+    func request(of claim: IdempotencyClaim) -> IdempotentRequest {
+        IdempotentRequest(claim, lifetime: lifetime, database: store.database, now: now)
     }
 
     private func write(_ outcome: Outcome, of claim: IdempotencyClaim) async throws {
@@ -166,7 +176,8 @@ public final class IdempotencyKeys: Sendable {
         if !failed.isEmpty { unsettled.withLock { $0 = failed + $0 } }
     }
 
-    private func leave(_ claim: IdempotencyClaim) {
+    /// Ends the work on a claim in this process.
+    func leave(_ claim: IdempotencyClaim) {
         running.withLock { $0[claim.key] = nil }
     }
 
@@ -216,7 +227,9 @@ struct IdempotencyMetrics: Sendable {
         case reused
         /// Refused, since the answer was not kept.
         case notKept = "not_kept"
-        /// The store could not say, keep or take any more.
+        /// Refused, since the client's keys have no room for another.
+        case full
+        /// The store failed.
         case failed
     }
 

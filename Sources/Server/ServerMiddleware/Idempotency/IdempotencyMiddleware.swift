@@ -1,7 +1,7 @@
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
-import Idempotency
+public import Idempotency
 public import RateLimiting
 import StrictJSON
 
@@ -9,12 +9,16 @@ import StrictJSON
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
 /// ```swift
-/// router.group("/orders").idempotent(by: keys) { _, context in context.account.id }.post(use: order)
+/// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
 /// ```
-/// A repeated request gets the answer of the first with `Idempotency-Replayed: true`; while that is worked on,
-/// `REQUEST_CONFLICT` with Retry-After; with another path or body, `REQUEST_KEY_REUSED`. What is thrown, 408, 429 and 5xx are not
-/// kept: the key is free again. Kept are answers whose body has a known length of at most 64 KiB. The body is encrypted with a key
-/// that depends on the client's key, so don't let clients use keys that can be guessed where responses contain secrets.
+/// A repeated request gets the response of the first with `Idempotency-Replayed: true`; while that is worked on,
+/// `REQUEST_CONFLICT` with Retry-After; with another path or body, `REQUEST_KEY_REUSED`. If the client's keys have no room for another,
+/// the request is refused with `RATE_LIMIT_EXCEEDED`. What is thrown, 408, 429 and 5xx are not stored: the key is free again. Responses
+/// are stored if their body has a known length of at most 64 KiB. The body is encrypted with a key that depends on the client's key, so
+/// don't let clients use keys that can be guessed where responses contain secrets.
+///
+/// A process that is killed after the work and before its key is finished leaves a key whose request is done again after the lease. A
+/// handler prevents that with ``Idempotency/IdempotentRequest/commit(_:)``.
 ///
 /// It belongs on a group of a ``ContractRouter`` or another, within the deadline of its routes: a route that goes on after its
 /// deadline then keeps its key, and its answer is given to the repetition.
@@ -22,22 +26,21 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let keys: IdempotencyKeys
     private let isRequired: Bool
     private let reader: RequestReader
-    private let client: @Sendable (Request, Context) async throws -> any PartitionKey
+    private let owner: @Sendable (Request, Context) async throws -> IdempotencyOwner
 
     /// Creates the middleware.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes.
     ///   - isRequired: Whether a request without a key is refused with `REQUEST_MALFORMED`.
     ///   - reader: How large a body may be, and how long it may take.
-    ///   - client: Whose keys a request uses, so that nobody meets another's: the account if it is known, else the address. It
-    ///     must be the same when the client repeats the request, so never the token that may have been refreshed in between.
+    ///   - owner: The client that the key of a request belongs to: the account of an authorized request, else the address.
     public init(
         _ keys: IdempotencyKeys,
         isRequired: Bool = false,
         reader: RequestReader = RequestReader(),
-        client: @escaping @Sendable (Request, Context) async throws -> any PartitionKey
+        owner: @escaping @Sendable (Request, Context) async throws -> IdempotencyOwner
     ) {
-        (self.keys, self.isRequired, self.reader, self.client) = (keys, isRequired, reader, client)
+        (self.keys, self.isRequired, self.reader, self.owner) = (keys, isRequired, reader, owner)
     }
 
     public func handle(
@@ -52,19 +55,26 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         request.body = RequestBody(buffer: ByteBuffer(bytes: body))
         let claim = keys.secret.claim(
             key,
-            client: JointKey(try await client(request, context)),
+            owner: try await owner(request, context),
             method: request.method.rawValue,
             route: context.endpointPath ?? request.uri.path,
             path: request.head.path ?? request.uri.path,
             body: body
         )
         if let answer = try await keys.begin(claim, context.logger) { return Response(replaying: answer) }
+        let work = keys.request(of: claim)
         let response: Response
         do {
-            response = try await next(request, context)
+            response = try await IdempotentRequest.$current.withValue(work) { try await next(request, context) }
         } catch {
             await keys.settle(claim, with: .released, context.logger)
-            throw error
+            guard error is LostIdempotencyKey else { throw error }
+            // Another process has the key: it is as if that one had been first.
+            throw ContractError(.requestConflict, details: RepeatedRequestState.running.details, retryAfter: .seconds(1))
+        }
+        guard !work.isFinished else {
+            keys.leave(claim)
+            return response
         }
         return try await settle(claim, with: response, context)
     }
@@ -90,20 +100,16 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .answered(nil), context.logger)
             return response
         }
-        let body = BufferedBody()
         do {
-            try await response.body.write(body)
+            var response = response
+            let answer = try await response.buffered()
+            await keys.settle(claim, with: .answered(answer), context.logger)
+            return response
         } catch {
-            // The work is done, though its answer can't be told.
+            // The work is done, though its response can't be sent.
             await keys.settle(claim, with: .answered(nil), context.logger)
             throw error
         }
-        var response = response
-        response.body = ResponseBody(byteBuffer: body.buffer)
-        let bytes = Array(body.buffer.readableBytesView)
-        let answer = IdempotentResponse(status: response.status.code, headers: response.headers, body: bytes)
-        await keys.settle(claim, with: .answered(answer), context.logger)
-        return response
     }
 }
 
@@ -113,15 +119,15 @@ extension RouterMethods {
         by keys: IdempotencyKeys,
         isRequired: Bool = false,
         reader: RequestReader = RequestReader(),
-        client: @escaping @Sendable (Request, Context) async throws -> any PartitionKey
+        owner: @escaping @Sendable (Request, Context) async throws -> IdempotencyOwner
     ) -> RouterGroup<Context> {
-        group().add(middleware: IdempotencyMiddleware(keys, isRequired: isRequired, reader: reader, client: client))
+        group().add(middleware: IdempotencyMiddleware(keys, isRequired: isRequired, reader: reader, owner: owner))
     }
 }
 
 extension RouterMethods where Context: RemoteAddressRequestContext {
-    /// A group whose routes do what a request with an `Idempotency-Key` asks for once. Keys belong to addresses: for routes that
-    /// don't know who is calling.
+    /// A group whose routes do what a request with an `Idempotency-Key` asks for once. Keys belong to addresses: for routes without
+    /// authorized requests.
     public func idempotent(
         by keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -129,20 +135,40 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
         identity: ClientIdentity = ClientIdentity()
     ) -> RouterGroup<Context> {
         idempotent(by: keys, isRequired: isRequired, reader: reader) { request, context in
-            identity.client(peer: context.remoteAddress.flatMap(IPAddress.init), headers: request.headers)
+            .client(identity.client(peer: context.remoteAddress.flatMap(IPAddress.init), headers: request.headers))
         }
+    }
+}
+
+extension IdempotencyOwner {
+    /// The address of an unauthenticated request, as ``ClientIdentity`` finds it.
+    public static func client(_ address: ClientAddress) -> IdempotencyOwner {
+        .address(address, network: address.network ?? "")
     }
 }
 
 extension Response {
     fileprivate init(replaying answer: IdempotentResponse) {
-        var headers = answer.headers
+        self.init(answer)
         headers[.idempotencyReplayed] = "true"
+    }
+
+    /// Creates the response that is stored for a request.
+    init(_ answer: IdempotentResponse) {
         self.init(
             status: .init(code: answer.status),
-            headers: headers,
+            headers: answer.headers,
             body: answer.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
         )
+    }
+
+    /// Reads the body into memory.
+    /// - Returns: The response as it is stored; `nil` if it is too large.
+    mutating func buffered() async throws -> IdempotentResponse? {
+        let writer = BufferedBody()
+        try await body.write(writer)
+        body = ResponseBody(byteBuffer: writer.buffer)
+        return IdempotentResponse(status: status.code, headers: headers, body: Array(writer.buffer.readableBytesView))
     }
 }
 

@@ -1,23 +1,22 @@
 import ErrorContract
 public import HTTPTypes
 
-/// How it is told who a request comes from: by the connection's peer, or by what trusted proxies say of it.
+/// The rule that finds the client of a request: the connection's peer, or the address that trusted proxies report.
 ///
-/// From a peer that is no trusted proxy the fields are ignored, whatever they say. From one that is, the client is the right-most
-/// hop that is no trusted proxy; where a hop can't be read, hides or is unknown, the proxy that told of it; where all hops are
-/// trusted, the left-most of them. If `Forwarded` and `X-Forwarded-For` are both there and disagree, one of them came from
-/// outside, nobody can tell which, and the peer itself counts: whoever sends the other field gains that one identity, which
-/// he shares with all who try.
+/// If the peer is not a trusted proxy, forwarding fields are ignored. If it is, the client is the right-most hop that is not a trusted
+/// proxy. If a hop is unreadable, hidden or unknown, the client is the proxy that reported it. If all hops are trusted, the client is the
+/// left-most one. If `Forwarded` and `X-Forwarded-For` are both present and disagree, a client has sent one of them and it is unknown
+/// which, so the client is the peer. A client that sends the other field thus gains only one identity, which all such clients share.
 ///
-/// A proxy that is listed must add to the field that it sends, as all do by default, and not only pass it on.
+/// Each trusted proxy must append to the field that it sends, as proxies do by default, and not only forward it.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose word is taken. Whoever has one of these addresses can claim to be anybody: list proxies, not networks
-    /// that clients are in too.
+    /// The proxies whose fields are trusted. A client with one of these addresses can claim any address: list single proxies, not networks
+    /// that contain clients.
     public var trustedProxies: [IPRange]
-    /// How many leading bits of an IPv6 address tell clients apart.
+    /// The number of leading bits of an IPv6 address that identify a client.
     public let ipv6Prefix: Int
 
-    /// The lengths that networks of one client have.
+    /// The valid values of ``ipv6Prefix``.
     public static let ipv6Prefixes = 48...64
 
     /// Creates a rule.
@@ -28,7 +27,7 @@ public struct ClientIdentity: Hashable, Sendable {
         self.ipv6Prefix = ipv6Prefix
     }
 
-    /// Who a request comes from. O(length of the two fields × proxies); O(proxies) for a peer that isn't trusted.
+    /// Returns the client of a request. O(length of the two fields × proxies); O(proxies) for a peer that isn't trusted.
     /// - Parameters:
     ///   - peer: The other end of the connection, if it has an address.
     ///   - headers: The request's header fields.
@@ -56,23 +55,23 @@ public struct ClientIdentity: Hashable, Sendable {
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 
-/// Who a request counts for, as far as an address tells: all addresses that one client can take are one.
+/// The identity of a client, derived from its address. All addresses that one client can take have the same identity.
 ///
-/// IPv6 addresses count by their prefix, since a client has a whole network of them. Three kinds of IPv6 address count as the IPv4
-/// address in them: mapped ones; 6to4 (`2002::/16`, RFC 3056), where one IPv4 host has 65,536 networks; and NAT64 under the
-/// well-known prefix (`64:ff9b::/96`, RFC 6052), where all IPv4 clients of a translator would be one. Teredo addresses
-/// (`2001::/32`) count by prefix, which the clients of one relay share: strict rather than loose.
+/// IPv6 addresses count by their prefix, because a client has a whole network of them. Three kinds of IPv6 addresses count as the IPv4
+/// address that they contain: mapped ones; 6to4 (`2002::/16`, RFC 3056), where one IPv4 host has 65,536 networks; and NAT64 under the
+/// well-known prefix (`64:ff9b::/96`, RFC 6052), where otherwise all IPv4 clients of a translator would be one. Teredo addresses
+/// (`2001::/32`) count by prefix, which the clients of one relay share: this is too strict rather than too loose.
 public struct ClientAddress: Hashable, Sendable {
-    /// The folded address; `nil` for a client without one, such as the peer of a local socket.
+    /// The address with the host's bits cleared; `nil` for a client without an address, such as the peer of a local socket.
     let address: IPAddress?
 
-    /// The client without an address. All such clients are one.
+    /// The client without an address. All such clients are equal.
     public static let unknown = ClientAddress(address: nil)
 
-    /// The client of an address.
+    /// Creates the identity of an address.
     /// - Parameters:
     ///   - address: The address.
-    ///   - ipv6Prefix: How many leading bits of an IPv6 address tell clients apart.
+    ///   - ipv6Prefix: The number of leading bits of an IPv6 address that identify a client.
     /// - Precondition: `ipv6Prefix` is from 1 to 128.
     public init(_ address: IPAddress, ipv6Prefix: Int = 64) {
         precondition((1...128).contains(ipv6Prefix), "ipv6Prefix must be from 1 to 128 (is \(ipv6Prefix))")
@@ -83,7 +82,7 @@ public struct ClientAddress: Hashable, Sendable {
         self.address = address
     }
 
-    /// The IPv4 address that an IPv6 address was made from.
+    /// The IPv4 address that an IPv6 address contains.
     private static func embedded(in address: IPAddress) -> IPAddress? {
         guard address.version == .v6 else { return nil }
         if address.bits >> 112 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: address.bits >> 80)) }
@@ -91,7 +90,7 @@ public struct ClientAddress: Hashable, Sendable {
         return nil
     }
 
-    /// The network that the client is in, such as `198.51.100.0/24` or `2001:db8:7::/48`: enough for its owner to recognise it, and no
+    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`: account owners can recognize it, and it is not an
     /// address. `nil` for a client without an address.
     public var network: String? {
         guard let address else { return nil }
@@ -105,7 +104,7 @@ public struct ClientAddress: Hashable, Sendable {
 }
 
 extension ClientAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Never the address: it is personal, and descriptions end up in logs.
+    /// Contains no address, because addresses are personal data and descriptions end up in logs.
     public var description: String { "ClientAddress(hidden)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// What proxies wrote about a request's way, nearest first.
+/// The hops that proxies recorded for a request, nearest first.
 ///
-/// Whoever sends a request can begin the chain with anything; only its end, which trusted proxies added, says something. So it is
-/// read from the end, and what can't be read there is a hop too, never skipped.
+/// A client can begin the chain with anything. Only the end, which trusted proxies appended, is reliable. So the chain is read from the
+/// end, and an unreadable entry counts as a hop and is never skipped.
 struct ForwardingChain {
-    /// How many hops are looked at.
+    /// The largest number of hops that are read.
     static let maximumHops = 32
 
-    /// The hops, the one that the peer names first.
+    /// The hops; the first is the one that the peer reports.
     let hops: [ForwardedHop]
 
-    /// `X-Forwarded-For`: addresses with commas, in any number of lines.
+    /// Reads `X-Forwarded-For`: comma-separated addresses in any number of lines.
     init(xForwardedFor lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() {
             for item in Array(line.utf8).split(separator: UInt8(ascii: ",")).reversed() {
                 let item = item.trimmingBlanks
-                // An empty element of a list counts for nothing (RFC 9110 §5.6.1.2).
+                // Empty list elements are ignored (RFC 9110 §5.6.1.2).
                 guard !item.isEmpty else { continue }
                 guard hops.count < Self.maximumHops else { break }
                 hops.append(ForwardedHop(node: item))
@@ -26,8 +26,8 @@ struct ForwardingChain {
         self.hops = hops
     }
 
-    /// `Forwarded` (RFC 7239), in any number of lines. A line that breaks the grammar is one hop that can't be read: where a
-    /// quote is left open, nobody can tell what the nearest proxy added.
+    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax is one unreadable hop: after an unclosed quote, the
+    /// part of the nearest proxy can't be found.
     init(forwarded lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() where hops.count < Self.maximumHops {
@@ -38,11 +38,11 @@ struct ForwardingChain {
     }
 }
 
-/// Reads one line of `Forwarded`: elements with commas, of pairs with semicolons, of which only `for` is looked at.
+/// Parses one line of `Forwarded`: comma-separated elements of semicolon-separated pairs. Only `for` is used.
 private struct ForwardedReader {
     var bytes: ArraySlice<UInt8>
 
-    /// The hops in the order in which they stand, or `nil` for what is against the grammar.
+    /// Returns the hops in their order; `nil` if the syntax is invalid.
     mutating func hops() -> [ForwardedHop]? {
         var hops: [ForwardedHop] = []
         repeat {
@@ -74,7 +74,7 @@ private struct ForwardedReader {
 
     private mutating func value() -> [UInt8]? {
         guard bytes.first == UInt8(ascii: "\"") else {
-            // Proxies in the field leave out the quotes that brackets and colons ask for.
+            // Real proxies omit the quotes that brackets and colons require.
             let value = bytes.prefix { Self.isToken($0) || "[]:".utf8.contains($0) }
             bytes = bytes[value.endIndex...]
             return value.isEmpty ? nil : Array(value)
@@ -125,24 +125,24 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// What a proxy says of the one that it got a request from.
+/// The node from which a proxy received a request.
 enum ForwardedHop: Hashable {
     case address(IPAddress)
-    /// The proxy doesn't know (`unknown`), hides it (`_secret`, RFC 7239 §6.3), or said what can't be read.
+    /// The proxy doesn't know the node (`unknown`), hides it (`_secret`, RFC 7239 §6.3), or the value is unreadable.
     case unreadable
 
-    /// Reads an address with what may stand around it: brackets, a port (digits, or `_` and a name), a zone behind `%`.
+    /// Parses an address with optional brackets, a port (digits, or `_` and a name), and a zone after `%`.
     init(node bytes: ArraySlice<UInt8>) {
         self = Self.address(node: bytes).map(ForwardedHop.address) ?? .unreadable
     }
 
     private static func address(node bytes: ArraySlice<UInt8>) -> IPAddress? {
-        // A name of a zone is short; nothing longer than this is an address.
+        // Zone names are short; nothing longer than this is an address.
         guard bytes.count <= 128 else { return nil }
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")), isPort(bytes[(end + 1)...]) else { return nil }
             let address = address(zoned: bytes[(bytes.startIndex + 1)..<end])
-            // Brackets are for what has colons.
+            // Only addresses with colons may have brackets.
             return bytes[..<end].contains(UInt8(ascii: ":")) ? address : nil
         }
         let colons = bytes.count { $0 == UInt8(ascii: ":") }
@@ -152,14 +152,14 @@ enum ForwardedHop: Hashable {
 
     private static func address(zoned bytes: ArraySlice<UInt8>) -> IPAddress? {
         guard let percent = bytes.firstIndex(of: UInt8(ascii: "%")) else { return IPAddress(bytes: bytes) }
-        // Only IPv6 has zones (RFC 4007 §11), and a mapped address is none of them.
+        // Only IPv6 addresses have zones (RFC 4007 §11); mapped IPv4 addresses have none.
         guard percent + 1 < bytes.endIndex, let address = IPAddress(bytes: bytes[..<percent]), address.version == .v6 else {
             return nil
         }
         return address
     }
 
-    /// Whether bytes are nothing, or a colon and a port.
+    /// Whether the bytes are empty, or a colon and a port.
     private static func isPort(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let colon = bytes.first else { return true }
         let port = bytes.dropFirst()

@@ -1,11 +1,11 @@
 public import NIOCore
 
-/// An IP address, version 4 or 6, as a number.
+/// An IP address, version 4 or 6, stored as a number.
 ///
-/// An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) is the IPv4 address, however it is spelled: a
-/// socket that takes both versions names IPv4 peers so. Nothing here asks a name server.
+/// An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) equals the IPv4 address: a socket that accepts both
+/// versions reports IPv4 peers in this form. Parsing never queries a name server.
 public struct IPAddress: Hashable, Sendable {
-    /// The versions of the protocol.
+    /// The versions of the Internet Protocol.
     public enum Version: Hashable, Sendable {
         /// IPv4 or IPv6.
         case v4, v6
@@ -19,27 +19,27 @@ public struct IPAddress: Hashable, Sendable {
     /// The bits of the address; those of IPv4 are the lowest 32.
     public let bits: UInt128
 
-    /// An IPv4 address.
+    /// Creates an IPv4 address.
     public init(v4 bits: UInt32) {
         (version, self.bits) = (.v4, UInt128(bits))
     }
 
-    /// An IPv6 address; a mapped IPv4 address becomes that.
+    /// Creates an IPv6 address, or an IPv4 address if the bits are those of a mapped one.
     public init(v6 bits: UInt128) {
         let isMapped = bits >> 32 == 0xFFFF
         (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
     }
 
-    /// Reads an address without port, zone and brackets. O(length).
+    /// Parses an address without port, zone and brackets. O(length).
     ///
-    /// IPv4 is four decimal numbers without leading zeros, which some readers take for octal; IPv6 is every spelling of
-    /// RFC 4291 §2.2. Anything else is `nil`.
+    /// IPv4 is four decimal numbers without leading zeros, which some parsers read as octal. IPv6 is any spelling of RFC 4291 §2.2. Any
+    /// other text returns `nil`.
     public init?(_ text: some StringProtocol) {
         self.init(bytes: Array(text.utf8)[...])
     }
 
     init?(bytes: ArraySlice<UInt8>) {
-        // The longest: six groups of four digits and an IPv4 address.
+        // The longest text has six groups of four digits and an IPv4 address.
         guard bytes.count <= 45 else { return nil }
         if bytes.contains(UInt8(ascii: ":")) {
             guard let bits = Self.v6(bytes) else { return nil }
@@ -50,12 +50,12 @@ public struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The address with all but its first bits cleared.
+    /// Returns the address with all bits after a prefix cleared.
     /// - Precondition: `length` is from 0 to the version's length in bits.
     func prefix(_ length: Int) -> IPAddress {
         precondition((0...version.bitWidth).contains(length), "a prefix has up to \(version.bitWidth) bits (is \(length))")
         let cleared = version.bitWidth - length
-        // Two steps, since a shift by the whole width isn't what it says.
+        // A shift by the full width would not clear the bits.
         let kept = cleared == 128 ? 0 : (bits >> UInt128(cleared)) << UInt128(cleared)
         return IPAddress(version: version, bits: kept)
     }
@@ -86,7 +86,7 @@ extension IPAddress {
     private static func v6(_ bytes: ArraySlice<UInt8>) -> UInt128? {
         let colon = UInt8(ascii: ":")
         var groups: [UInt16] = []
-        /// How many groups stand before the `::`.
+        /// The number of groups before the `::`.
         var gap: Int?
         var rest = bytes
         if rest.starts(with: [colon, colon]) {
@@ -113,7 +113,7 @@ extension IPAddress {
                 return nil
             }
         }
-        // `::` stands for one group at least.
+        // `::` replaces at least one group.
         guard gap == nil ? groups.count == 8 : groups.count <= 7 else { return nil }
         if let gap { groups.insert(contentsOf: repeatElement(0, count: 8 - groups.count), at: gap) }
         return groups.reduce(0) { $0 << 16 | UInt128($1) }
@@ -135,7 +135,7 @@ extension IPAddress {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// The canonical spelling (RFC 5952).
+    /// The canonical text (RFC 5952).
     public var description: String {
         guard version == .v6 else {
             return (0..<4).reversed().map { "\((bits >> UInt128($0 * 8)) & 0xFF)" }.joined(separator: ".")
@@ -157,9 +157,9 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// The address of a socket's other end; `nil` if it is a file.
+    /// Creates the address of a socket's peer; `nil` if the socket is a file.
     public init?(_ address: SocketAddress) {
-        // The members of the C structures are named differently on every system; where the address stands is the same.
+        // The C structures have different member names on each system, but the address is at the same offset.
         switch address {
         case .v4(let address):
             self.init(v4: withUnsafeBytes(of: address.address) { $0[4..<8].reduce(0) { $0 << 8 | UInt32($1) } })

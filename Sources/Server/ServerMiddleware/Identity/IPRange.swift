@@ -1,12 +1,12 @@
-/// The addresses that share a prefix, such as `10.0.0.0/8` (CIDR, RFC 4632 and RFC 4291 §2.3).
+/// A range of IP addresses with a common prefix, such as `10.0.0.0/8` (CIDR, RFC 4632 and RFC 4291 §2.3).
 public struct IPRange: Hashable, Sendable {
     /// The lowest address.
     public let base: IPAddress
-    /// How many leading bits all addresses share.
+    /// The number of leading bits that all addresses share.
     public let prefixLength: Int
 
-    /// Reads a range, or an address, which is a range of one.
-    /// - Throws: ``Refusal`` with a sentence for whoever wrote the text.
+    /// Parses a range, or a single address, which is a range of one.
+    /// - Throws: ``Refusal`` with a description for the author of the text.
     public init(_ text: String) throws(Refusal) {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = halves.first, let address = IPAddress(first) else {
@@ -14,20 +14,20 @@ public struct IPRange: Hashable, Sendable {
         }
         var length = address.version.bitWidth
         if halves.count == 2 {
-            // A range of mapped addresses is one of IPv4.
+            // A range of mapped addresses is a range of IPv4 addresses.
             let mappedBits = address.version == .v4 && first.contains(":") ? 96 : 0
             let digits = halves[1]
             guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }),
                 let number = Int(digits),
                 (0...length).contains(number - mappedBits)
-            else { throw Refusal(description: "“\(text)” must have 1 to \(length + mappedBits) bits behind the slash") }
+            else { throw Refusal(description: "“\(text)” must have 1 to \(length + mappedBits) bits after the slash") }
             length = number - mappedBits
         }
-        guard length > 0 else { throw Refusal(description: "“\(text)” would be everybody") }
+        guard length > 0 else { throw Refusal(description: "“\(text)” would contain all addresses") }
         base = address.prefix(length)
         prefixLength = length
         guard base == address else {
-            throw Refusal(description: "“\(text)” has bits behind its prefix; \(self) was meant, or one address")
+            throw Refusal(description: "“\(text)” has bits set after its prefix; use \(self), or a single address")
         }
     }
 
@@ -36,13 +36,13 @@ public struct IPRange: Hashable, Sendable {
         address.version == base.version && address.prefix(prefixLength) == base
     }
 
-    /// Why a text is no range.
+    /// The reason why a text is not a range.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
         public let description: String
     }
 }
 
 extension IPRange: CustomStringConvertible {
-    /// The range as it is read.
+    /// The range in CIDR notation.
     public var description: String { "\(base)/\(prefixLength)" }
 }

@@ -3,14 +3,14 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Keeps one network from using up a limit that all clients share.
+/// Prevents one network from using up a limit that all clients share.
 ///
-/// A request that only the shared limit refuses is admitted nevertheless if the client's network, a /48 or a /24, has used less than its
-/// `FairShare` of the quota. All other limits of the request still apply. Use it where an admitted request is only noted, and a worker bounds
-/// the rate at which the work is done.
+/// A request that only the shared limit refuses is admitted if the client's network, a /48 or a /24, has used less than its `FairShare` of
+/// the quota. All other limits of the request still apply. Use it where an admitted request only adds to a queue, and a worker limits the
+/// rate of the work.
 ///
-/// The table is in memory and starts empty: after a restart each network has its fair share once more, while the shared limit itself may be
-/// kept by its store.
+/// The table is in memory and starts empty: after a restart, each network has its fair share again, even if the store has kept the usage of
+/// the shared limit.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>
@@ -41,7 +41,8 @@ public final class FairShares: Sendable {
     ///   - claims: The claims of the request.
     ///   - client: The client.
     ///   - store: The store of the limits.
-    /// - Returns: The decision, and the claims that it is about: without the shared limit if the fair share decided in its place.
+    /// - Returns: The decision, and the claims that it covers: without the claim of the shared limit if the fair share admitted the
+    ///   request.
     /// - Throws: The error of the store.
     func decide(
         _ claims: [RateLimitClaim],

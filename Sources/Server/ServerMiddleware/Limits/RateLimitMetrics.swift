@@ -2,12 +2,12 @@ import CoreMetrics
 import RateLimiting
 import Synchronization
 
-/// The counters of the limits, by policy; no counter names a client.
+/// The counters of the limits, by policy. No counter names a client.
 ///
-/// - `rate_limit_decisions` with `decision`: `allowed`, `refused`, or `shadow_refused` for what would be refused if the policy
-///   were enforced. Of a refused request each policy that refuses it counts, the others don't.
+/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused` for requests that the policy would refuse if it were
+///   enforced. A refused request counts for each policy that refuses it, and for no other.
 /// - `rate_limit_near`: admissions that left a tenth of the burst or less.
-/// - `rate_limit_refunds`: admissions whose charge was refunded, because what the policy counts did not happen.
+/// - `rate_limit_refunds`: admissions whose charge was refunded because the counted event did not happen.
 /// - `rate_limit_store_errors`: requests about which the store could not decide.
 struct RateLimitMetrics: Sendable {
     private struct Counters: Sendable {
@@ -58,7 +58,7 @@ struct RateLimitMetrics: Sendable {
             }
         }
         if let policy = response.refusal?.policy, !response.limits.contains(where: { $0.policy.name == policy.name }) {
-            // The limit of a network, which responses don't show.
+            // The limit of a network, which responses don't report.
             counters(of: policy.name).refused.increment()
         }
         if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }

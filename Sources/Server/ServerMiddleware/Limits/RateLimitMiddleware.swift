@@ -5,15 +5,15 @@ import RateLimiting
 
 /// Limits the requests of a router or a group.
 ///
-/// All its policies decide together: a request that one refuses is counted by none. Refusals are thrown as ``ContractError`` for
-/// ``ContractErrorMiddleware``, outside of which ``RateLimitFieldsMiddleware`` adds the fields to every answer.
+/// All policies decide together: if one refuses a request, none counts it. Refusals are thrown as ``ContractError`` for
+/// ``ContractErrorMiddleware``. Add ``RateLimitFieldsMiddleware`` outside of that, so that all responses have the fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
-    /// When it is decided.
+    /// The time of the decision.
     public enum Moment: Hashable, Sendable {
-        /// Before the route; a refused request's body is never read.
+        /// Before the route. The body of a refused request is never read.
         case atOnce
-        /// When the route calls `RateLimits.admit(_:in:refusing:)`, with what it knows from the body. A route that fails before
-        /// that counts nothing; its answer tells how the limits stand.
+        /// When the route calls `RateLimits.admit(_:in:refusing:)`, with keys from the body. If the route fails before that, nothing is
+        /// counted, and the response reports the present state of the limits.
         case inRoute
     }
 
@@ -23,14 +23,14 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
     /// Creates the middleware.
     /// - Parameters:
-    ///   - limits: What decides.
-    ///   - sources: The policies, and whom a request counts for under each.
-    ///   - moment: When it is decided.
+    ///   - limits: The limits that decide.
+    ///   - sources: The policies, and the key that a request has under each.
+    ///   - moment: The time of the decision.
     public init(_ limits: RateLimits, _ sources: [RateLimitSource<Context>], decides moment: Moment = .atOnce) {
         (self.limits, self.sources, self.moment) = (limits, sources, moment)
     }
 
-    /// Creates the middleware with its policies in a row.
+    /// Creates the middleware with its policies as arguments.
     public init(_ limits: RateLimits, _ sources: RateLimitSource<Context>..., decides moment: Moment = .atOnce) {
         self.init(limits, sources, decides: moment)
     }
@@ -53,11 +53,10 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     }
 }
 
-/// Adds to every answer, successes and errors alike, how the limits of the request stand: `RateLimit-Policy` and `RateLimit`
-/// (draft-ietf-httpapi-ratelimit-headers-10).
+/// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
-/// It belongs outside of ``ContractErrorMiddleware``, so that it sees the answers to errors too. Policies that aren't visible are
-/// left out; an answer about which no limit was asked stays as it is.
+/// Add it outside of ``ContractErrorMiddleware``, so that it also sees error responses. Policies that aren't visible are omitted. Responses
+/// to requests without limits are unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}

@@ -1,11 +1,15 @@
 public import Hummingbird
 public import RateLimiting
 
-/// A policy's name, and whom a request counts for under it.
+/// A policy, and the key under which it counts a request.
+///
+/// ```swift
+/// RateLimitMiddleware(limits, .client("search-ip"), .everybody("search-global"))
+/// ```
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
-    /// Each client on its own, by address, and the networks that it is in if the policy's rule counts them.
+    /// Counts by client address, and also by the client's networks if the policy's rule has limits for them.
     public static func client(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { request, context, limits in
             let client = limits.client(of: request, in: context)
@@ -13,12 +17,12 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// All requests together.
+    /// Counts all requests together.
     public static func everybody(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { _, _, _ in RateLimitClaim(policy, cost: cost) }
     }
 
-    /// Each key on its own, such as the account that a token speaks for.
+    /// Counts by a key, such as the account of an access token.
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; those of the policy if `nil`.
@@ -38,7 +42,7 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
 }
 
 extension ClientAddress: PartitionKey {
-    /// Gives the bytes of the address.
+    /// Adds the bytes of the address to a hasher.
     public func hash(into hasher: inout KeyHasher) {
         guard let address else {
             var none: UInt8 = 0
@@ -51,9 +55,9 @@ extension ClientAddress: PartitionKey {
         }
     }
 
-    /// The networks that the client is in: /56 and /48 of an IPv6 address, /24 of an IPv4 address. `nil` for a client without an address.
+    /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address. `nil` for a client without an address.
     ///
-    /// A client that is told from others by fewer bits, such as a /48, has no network smaller than that: its limits then count it alone.
+    /// If a client is identified by fewer bits than a network has, such as a /48, the smaller networks equal the client itself.
     public var networks: ClientNetworks? {
         guard let address else { return nil }
         if address.version == .v4 {
@@ -64,11 +68,11 @@ extension ClientAddress: PartitionKey {
     }
 }
 
-/// Several keys of any types that are one key together, such as an account and the client that asks for it.
+/// A key that is composed of several keys of any types, such as an account and a client.
 public struct JointKey: PartitionKey {
     private let parts: [any PartitionKey]
 
-    /// Creates a key of its parts, whose order counts.
+    /// Creates a key from its parts. Their order matters.
     public init(_ parts: any PartitionKey...) {
         self.parts = parts
     }

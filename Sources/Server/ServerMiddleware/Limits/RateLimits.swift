@@ -5,9 +5,9 @@ import Logging
 import Observability
 public import RateLimiting
 
-/// The limits of a server: decides about requests, tells the answer's fields, counts for the metrics, logs refusals.
+/// The rate limits of a server. Decides about requests, provides the response fields, counts metrics and logs refusals.
 ///
-/// Routes and ``RateLimitMiddleware`` claim units of policies by name; where they are counted is the store's business.
+/// Routes and ``RateLimitMiddleware`` claim units of policies by name. The store counts them.
 public final class RateLimits: Sendable {
     fileprivate let store: any RateLimitStore
     private let identity: ClientIdentity
@@ -17,9 +17,9 @@ public final class RateLimits: Sendable {
 
     /// Creates the limits of a store.
     /// - Parameters:
-    ///   - store: Where they are counted.
-    ///   - identity: How it is told who a request comes from.
-    ///   - metrics: Where the counters of `RateLimitMetrics` go; the process's own system if `nil`.
+    ///   - store: The store that counts the requests.
+    ///   - identity: The rule that finds the client of a request.
+    ///   - metrics: The factory of the counters of `RateLimitMetrics`; the process's default if `nil`.
     public init(store: any RateLimitStore, identity: ClientIdentity = ClientIdentity(), metrics: (any MetricsFactory)? = nil) {
         self.store = store
         self.identity = identity
@@ -28,7 +28,7 @@ public final class RateLimits: Sendable {
     }
 
     /// Creates limits that are counted in memory.
-    /// - Precondition: There is at least one rule, and no two policies have one name.
+    /// - Precondition: There is at least one rule, and the names of the policies are unique.
     public convenience init(
         _ rules: [RateLimitRule],
         identity: ClientIdentity = ClientIdentity(),
@@ -37,24 +37,24 @@ public final class RateLimits: Sendable {
         self.init(store: JointRateLimiter(rules, clock: ContinuousClock()), identity: identity, metrics: metrics)
     }
 
-    /// Who a request comes from, as a key for claims.
+    /// Returns the client of a request, as a key for claims.
     public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {
         let peer = context.remoteAddress.flatMap(IPAddress.init)
         hint.give(if: identity.trustedProxies.isEmpty && request.headers[.xForwardedFor] != nil, context.logger)
         return identity.client(peer: peer, headers: request.headers)
     }
 
-    /// Decides about a request: under all claims, those of the middleware before and these, or under none.
+    /// Decides about a request: the claims of the middleware and the given ones count together, or none of them does.
     ///
-    /// Whatever the answer will be, ``RateLimitFieldsMiddleware`` adds to it how the visible policies stand.
+    /// ``RateLimitFieldsMiddleware`` adds the state of the visible policies to the response in both cases.
     /// - Parameters:
-    ///   - claims: What the request asks besides what the middleware claimed for it. Each names a policy of its own.
+    ///   - claims: The claims in addition to those of the middleware. Each names a different policy.
     ///   - context: The request's context.
     ///   - shares: Admits a client of a network that has used little of a limit that all clients share, and the client.
-    ///   - error: Returns the error of a refusal, given the policy that refuses and the wait.
-    /// - Returns: The admission, for whoever keeps it together with what the request does.
-    /// - Throws: ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest wait; then no policy counts the request.
-    ///   With the code `SERVER_SERVICE_UNAVAILABLE` if the store could not decide.
+    ///   - error: Returns the error of a refusal, given the policy that refuses and the delay.
+    /// - Returns: The admission. Use it to refund the charge, or to commit it together with the work of the request.
+    /// - Throws: ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay; then no policy counts the request. With the
+    ///   code `SERVER_SERVICE_UNAVAILABLE` if the store could not decide.
     @discardableResult
     public func admit(
         _ claims: [RateLimitClaim] = [],
@@ -72,7 +72,7 @@ public final class RateLimits: Sendable {
             }
         } catch {
             metrics.storeFailed(claims)
-            context.logger.error("Limits can't be counted", metadata: .failure(error))
+            context.logger.error("Rate limit store failed", metadata: .failure(error))
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
         context.limits.note(answer.limits)
@@ -82,20 +82,20 @@ public final class RateLimits: Sendable {
             return RateLimitAdmission(limits: self, claims: claims, charge: answer.charge, request: context.limits)
         }
         log.note(refusal, isShadow: false, context.logger)
-        // What no wait helps may at least wait for a window.
+        // If the cost exceeds the quota, no delay helps: the response names the full window.
         let wait = refusal.retryAfter ?? refusal.policy.window
         throw error(refusal.policy, wait)
     }
 
-    /// The memory that the limits take; `nil` if the store has no bound of its own.
+    /// The memory that the limits use; `nil` if the store has no limit for it.
     public var usage: RateLimitUsage? { store.usage }
 
-    /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
+    /// Replaces the policy, mode or visibility of the policy with the same name. Usage is kept, so clients don't get a new burst.
     public func change(to rule: RateLimitRule) async throws {
         try await store.change(to: rule)
     }
 
-    /// How the limits of claims stand; none if the store can't tell.
+    /// Returns the state of the limits of claims; empty if the store fails.
     func peek(at claims: [RateLimitClaim]) async -> [RateLimitResult.Limit] {
         do {
             return try await store.check(claims).limits
@@ -107,30 +107,37 @@ public final class RateLimits: Sendable {
 }
 
 extension ContractError {
-    /// The error of a request that a limit refuses, with the usual text.
+    /// The error for a request that a limit refuses, with the standard text.
     public static func limited(by policy: RateLimitPolicy, wait: Duration) -> ContractError {
+        limited(wait: wait)
+    }
+
+    /// The error of a request that is refused until the time has passed, with the usual text.
+    static func limited(wait: Duration) -> ContractError {
         ContractError(.rateLimitExceeded, message: ContractText.limited(wait: wait), retryAfter: wait)
     }
 }
 
 /// An admitted request.
+///
+/// Discard it if the request is charged in any case. Use ``committing(_:)`` if a crash must not separate the work from its usage, and
+/// ``refund(_:)`` if the counted event did not happen.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]
     fileprivate let charge: RateLimitCharge?
     fileprivate let request: RequestLimits
 
-    /// Does the work of the request. A store in the database of the limits commits what the work writes and the usage of the request's keys in one
-    /// transaction.
+    /// Runs the work of the request. A store in the same database as the limits commits the changes of the work and the usage of the
+    /// request's keys in one transaction.
     public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
     }
 
-    /// Refunds what the admission charged to some policies, because what they count did not happen. The response's fields report the
-    /// limits after the refund.
+    /// Refunds the charge of the given policies because the counted event did not happen. The response reports the limits after the refund.
     ///
-    /// Only claims that are `RateLimitClaim.isRefundable` are refunded, each once; a second call does nothing. If the store fails,
-    /// the units stay counted.
+    /// Only claims that are `RateLimitClaim.isRefundable` are refunded, each once; a second call does nothing. If the store fails, the
+    /// units stay counted.
     public func refund(_ policies: String...) async {
         guard let charge else { return }
         let refunded = charge.policies.intersection(policies)

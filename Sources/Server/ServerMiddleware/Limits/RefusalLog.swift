@@ -3,8 +3,7 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Logs refusals, one line per policy and second at most, so that a flood of requests is no flood of lines. No line names a
-/// client.
+/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. No line names a client.
 struct RefusalLog: Sendable {
     private struct State {
         var next: Duration = .zero
@@ -22,7 +21,7 @@ struct RefusalLog: Sendable {
         self.clock = MonotonicClock(clock)
     }
 
-    /// Notes a refusal.
+    /// Logs a refusal, or counts it for the next line.
     func note(_ refusal: RateLimitResult.Refusal, isShadow: Bool, _ logger: Logger) {
         let now = clock.now
         let unreported = states.byPolicy.withLock { states -> Int? in
@@ -40,16 +39,16 @@ struct RefusalLog: Sendable {
         var metadata: Logger.Metadata = ["limit.policy": "\(refusal.policy.name)"]
         metadata["limit.retry_after"] = refusal.retryAfter.map { "\($0.components.seconds)" }
         if unreported > 0 { metadata["limit.unsaid"] = "\(unreported)" }
-        logger.notice(isShadow ? "Limit would refuse" : "Limit refuses", metadata: metadata)
+        logger.notice(isShadow ? "Rate limit would be exceeded" : "Rate limit exceeded", metadata: metadata)
     }
 }
 
-/// Tells the operator once that requests seem to come through a proxy that isn't trusted: then all clients behind it are one.
+/// Logs once that requests seem to come through a proxy that isn't trusted: then all clients behind it share one identity.
 final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 
     func give(if isDue: Bool, _ logger: Logger) {
         guard isDue, !isGiven.load(ordering: .relaxed), !isGiven.exchange(true, ordering: .relaxed) else { return }
-        logger.notice("Requests have X-Forwarded-For, but no proxy is trusted: limits count by the connection's address")
+        logger.notice("X-Forwarded-For ignored: no proxy is trusted, and limits count by the connection's address")
     }
 }

@@ -2,17 +2,17 @@ public import Hummingbird
 import RateLimiting
 import Synchronization
 
-/// What the limits said of one request, from the middleware that claims to the one that writes the answer's fields.
+/// The state of the limits of one request. The middleware that claims writes it, and the one that adds the response fields reads it.
 public final class RequestLimits: Sendable {
     private struct State {
-        /// What was claimed before the route, which decides.
+        /// Claims of the middleware about which the route decides.
         var pending: [(limits: RateLimits, claims: [RateLimitClaim])] = []
         var limits: [RateLimitResult.Limit] = []
     }
 
     private let state = Mutex(State())
 
-    /// Creates the limits of a request about which nothing has been decided.
+    /// Creates the state of a request about which nothing has been decided.
     public init() {}
 
     /// Adds claims that count when the route decides.
@@ -20,7 +20,7 @@ public final class RequestLimits: Sendable {
         state.withLock { $0.pending.append((limits, claims)) }
     }
 
-    /// Takes what was claimed before the route.
+    /// Removes and returns the claims that the middleware added.
     func takePending(of limits: RateLimits) -> [RateLimitClaim] {
         state.withLock { state in
             let claims = state.pending.filter { $0.limits === limits }.flatMap(\.claims)
@@ -29,7 +29,7 @@ public final class RequestLimits: Sendable {
         }
     }
 
-    /// Notes how limits stand after a decision; of two states of one policy the later counts.
+    /// Records the state of limits after a decision. The last state of each policy is kept.
     func note(_ limits: [RateLimitResult.Limit]) {
         state.withLock { state in
             guard !state.limits.isEmpty else { return state.limits = limits }
@@ -39,12 +39,12 @@ public final class RequestLimits: Sendable {
         }
     }
 
-    /// How the limits stand, if every claim has been decided.
+    /// The state of the limits; `nil` if a claim is undecided.
     var known: RateLimitResult? {
         state.withLock { $0.pending.isEmpty ? RateLimitResult(limits: $0.limits) : nil }
     }
 
-    /// How the limits stand. Those about which nothing was decided, because the route failed before, are looked at now.
+    /// The state of the limits. For claims that were never decided, because the route failed before, the current state is read.
     func answer() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }
@@ -55,7 +55,7 @@ public final class RequestLimits: Sendable {
     }
 }
 
-/// The context of requests that can be limited: it knows the connection's peer, and keeps what the limits said.
+/// The context of requests that can be limited. It has the address of the connection's peer and stores the state of the limits.
 ///
 /// ```swift
 /// struct AppContext: LimitedRequestContext {
@@ -70,6 +70,6 @@ public final class RequestLimits: Sendable {
 /// }
 /// ```
 public protocol LimitedRequestContext: RemoteAddressRequestContext {
-    /// What the limits said of this request; a new one for each.
+    /// The state of the limits of this request. Create a new one for each request.
     var limits: RequestLimits { get }
 }

@@ -4,16 +4,19 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Answers everything that is thrown below it in the contract: routes' own errors, the framework's (unknown route, wrong method,
-/// body too large) and faults, of which the log gets the cause and the reader nothing.
+/// Converts all errors that are thrown inside of it to responses of the contract: errors of routes, of the framework (unknown path, wrong
+/// method, body too large), and internal errors, whose cause is logged and not sent.
+///
+/// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` inside of ``RequestIDMiddleware`` and
+/// ``RateLimitFieldsMiddleware``.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?
 
     /// Creates the middleware.
     /// - Parameters:
-    ///   - renderer: What puts errors into answers.
-    ///   - routes: The methods of each path; with it a wrong method is told apart from an unknown path.
+    ///   - renderer: Renders errors as responses.
+    ///   - routes: The methods of each path. With it, a wrong method gets 405 instead of 404.
     public init(renderer: ContractErrorRenderer = ContractErrorRenderer(), routes: RouteIndex? = nil) {
         self.renderer = renderer
         self.routes = routes
@@ -44,12 +47,12 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
     }
 }
 
-/// Gives the errors of a group of routes a form of their own, whatever the server's is.
+/// Sets the format of the errors of a group of routes.
 ///
 /// ```swift
 /// router.group("/v1").add(middleware: ErrorFormMiddleware(.flat)).post("/orders", use: order)
 /// ```
-/// A group ends where no route was found: for unknown paths and wrong methods below a path see ``ErrorForms/below``.
+/// The middleware of a group doesn't run if no route was found. For unknown paths and wrong methods below a path, use ``ErrorForms/below``.
 public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
     private let form: ErrorForm
 
@@ -67,7 +70,7 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
             return try await next(request, context)
         } catch {
             var error = ContractError(thrown: error, answering: request, context: context)
-            // What stands nearer to the route knows better.
+            // Middleware closer to the route takes precedence.
             error.form = error.form ?? form
             throw error
         }

@@ -2,20 +2,20 @@ import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
-/// Tells whether a form was sent from one of our own pages.
+/// Checks whether a form was sent from a page of this site (protection against cross-site request forgery).
 ///
-/// A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null`, so `null` and absence are left to
-/// `Sec-Fetch-Site`, which browsers send since 2023. What has neither is no browser, and needs no protection from one.
+/// A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null`. So if the origin is `null` or absent, `Sec-Fetch-Site`
+/// decides, which browsers have sent since 2023. A request with neither does not come from a browser and needs no protection.
 public struct OriginGuard: Sendable {
     private let isOwn: @Sendable (String) -> Bool
 
     /// Creates a guard.
-    /// - Parameter isOwn: Whether an origin, such as `https://example.com`, is ours.
+    /// - Parameter isOwn: Whether an origin, such as `https://example.com`, belongs to this site.
     public init(isOwn: @escaping @Sendable (String) -> Bool) {
         self.isOwn = isOwn
     }
 
-    /// Whether a request may have come from one of our pages, or from no page at all.
+    /// Whether a request may come from a page of this site, or from no page.
     public func admits(_ request: Request) -> Bool {
         let site = request.headers[.secFetchSite]
         guard site == nil || site == "same-origin" || site == "none" else { return false }

@@ -5,14 +5,14 @@ import Logging
 import Observability
 import Synchronization
 
-/// Gives each request an id: the one of its `X-Request-Id` if that is sane, else a new one. The id stands in the answer's
-/// headers and in the metadata of every log line, and error answers name it.
+/// Gives each request an id: the value of `X-Request-Id` if it is valid, otherwise a new one. The id is in the response headers, in the
+/// metadata of every log line, and in error responses.
 public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
     private let adoptsContextID: Bool
 
     /// Creates the middleware.
-    /// - Parameter adoptsContextID: Whether a request that brings no id has the one that its context's logger has already, such as in a
-    ///   group of a router that logs it, instead of a new one.
+    /// - Parameter adoptsContextID: Whether a request without an id gets the one that its context's logger already has, instead of a new
+    ///   one. Use this for a group of a router that logs that id.
     public init(adoptsContextID: Bool = false) {
         self.adoptsContextID = adoptsContextID
     }
@@ -27,12 +27,13 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         var context = context
         context.logger[metadataKey: Logger.requestIDKey] = .string(id)
         var response = try await next(request, context)
-        // An error answer has the id already, the one that its body names.
+        // An error response already has the id that its body names.
         if !response.headers.contains(.requestID) { response.headers.append(HTTPField(name: .requestID, value: id)) }
         return response
     }
 
-    /// Letters, digits and `._-`, at most 64: nothing that could forge a log line or grow without bound.
+    /// Whether an id has only letters, digits and `._-`, and at most 64 characters, so that clients can't forge log lines or send ids of
+    /// any size.
     private static func isSane(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in
@@ -45,15 +46,15 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The id of the request, or a new one if the logger keeps no metadata, where `id` would trap.
+    /// The id of the request, or a new one if the logger stores no metadata, where `id` would trap.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }
 
-/// Ids for requests that bring none.
+/// Creates ids for requests that have none.
 package enum NewRequestID {
-    /// A new id, written as a UUID of version 8 (RFC 9562 §5.8).
+    /// Returns a new id, written as a UUID of version 8 (RFC 9562 §5.8).
     ///
-    /// It is no secret and may be guessed: a request may bring any id itself.
+    /// The id is not a secret and may be guessed: clients can send any id themselves.
     package static func make() -> String {
         let numbers = UniqueNumbers.next()
         let high = numbers.0 & ~0xF000 | 0x8000
@@ -71,7 +72,7 @@ package enum NewRequestID {
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// Writes the last digits of a number: hexadecimal, in lower case.
+    /// Writes the last digits of a number in lowercase hexadecimal.
     func write(_ number: UInt64, digits: Int, at start: Int) {
         var rest = number
         for place in (start..<start + digits).reversed() {
@@ -82,21 +83,21 @@ extension UnsafeMutableBufferPointer<UInt8> {
     }
 }
 
-/// Numbers for ids that differ within a process and between processes.
+/// Creates numbers that differ within a process and between processes.
 ///
-/// A count, mixed with random numbers of the process. They are no secret and may be guessed. Made without a call of the system, since each request
-/// takes some.
+/// Combines a counter with random numbers of the process. The numbers are not secret and may be guessed. No system call is made, because
+/// each request needs several numbers.
 enum UniqueNumbers {
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
     private static let count = Atomic<UInt64>(0)
 
-    /// Two numbers that nobody else gets.
+    /// Returns two numbers that no other call returns.
     static func next() -> (UInt64, UInt64) {
         let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         return (mixed(number &+ seeds.0), mixed(number &+ seeds.1))
     }
 
-    /// The last steps of SplitMix64: different numbers stay different.
+    /// The last steps of SplitMix64, which map different numbers to different numbers.
     private static func mixed(_ number: UInt64) -> UInt64 {
         var mixed = number
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

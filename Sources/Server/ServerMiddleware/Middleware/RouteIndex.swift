@@ -2,9 +2,9 @@ public import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// Which methods each path of a router has, so that a wrong method can be answered with 405 and `Allow`.
+/// The methods of each path of a router, so that a request with a wrong method gets 405 and `Allow`.
 ///
-/// The router answers a known path with a wrong method like an unknown one. Fill the index once all routes are there.
+/// Without the index, the router responds to a wrong method as to an unknown path. Fill the index after all routes have been added.
 public final class RouteIndex: Sendable {
     private struct Entry {
         let path: RouterPath
@@ -15,12 +15,12 @@ public final class RouteIndex: Sendable {
     private let isCaseInsensitive: Bool
 
     /// Creates an empty index.
-    /// - Parameter isCaseInsensitive: Whether the router does not look at case.
+    /// - Parameter isCaseInsensitive: Whether the router ignores the case of paths.
     public init(isCaseInsensitive: Bool = false) {
         self.isCaseInsensitive = isCaseInsensitive
     }
 
-    /// Notes the routes of a router.
+    /// Adds the routes of a router.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
         var found: [String: Entry] = [:]
         for route in router.routes {
@@ -30,14 +30,14 @@ public final class RouteIndex: Sendable {
         entries.withLock { $0 = Array(found.values) }
     }
 
-    /// The methods of a path, or `nil` if no route has it. O(number of paths); only asked for requests that found no route.
+    /// The methods of a path; `nil` if no route has it. O(number of paths). Only called for requests without a route.
     public func methods(of path: String) -> Set<HTTPRequest.Method>? {
         let segments = (isCaseInsensitive ? path.lowercased() : path)[...].split(separator: "/")
         let matching = entries.withLock { $0.filter { Self.matches(segments[...], $0.path[...]) } }
         return matching.isEmpty ? nil : matching.reduce(into: []) { $0.formUnion($1.methods) }
     }
 
-    /// Like the router, by which `**` stands for one segment or more.
+    /// Matches as the router does: `**` stands for one or more segments.
     private static func matches(_ segments: ArraySlice<Substring>, _ pattern: Slice<RouterPath>) -> Bool {
         guard let expected = pattern.first else { return segments.isEmpty }
         guard let segment = segments.first else { return false }

@@ -1,15 +1,15 @@
 import HTTPTypes
 public import Hummingbird
 
-/// The headers that keep browsers from guessing, framing, caching and leaking.
+/// Headers that prevent browsers from sniffing content types, framing, caching and leaking referrers.
 ///
-/// ``SecurityHeadersMiddleware`` adds them to every routed response; the server's responses to bytes that are no HTTP have them
-/// when they are given to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
+/// ``SecurityHeadersMiddleware`` adds them to every routed response. Responses to invalid HTTP have them if they are passed to
+/// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether browsers are told to use HTTPS only (HSTS) for a year; right only behind TLS.
+    /// - Parameter isStrictTransport: Whether browsers must use HTTPS only (HSTS) for a year; only correct behind TLS.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),
@@ -24,13 +24,13 @@ public struct SecurityHeaders: Sendable {
         }
     }
 
-    /// Adds those that a response doesn't have.
+    /// Adds the headers that a response doesn't have.
     func add(to headers: inout HTTPFields) {
         for field in fields where !headers.contains(field.name) { headers.append(field) }
     }
 }
 
-/// Adds ``SecurityHeaders`` to every response that does not set them itself.
+/// Adds ``SecurityHeaders`` to every response, except for those that it already has.
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
     private let securityHeaders: SecurityHeaders
 

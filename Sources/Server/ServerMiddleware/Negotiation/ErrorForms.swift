@@ -2,28 +2,28 @@ public import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
-/// Which form an error body has: the one that the client asked for, else the path's, else the server's.
+/// Chooses the format of an error body: the one that the client requests, otherwise that of the path, otherwise the default.
 public struct ErrorForms: Hashable, Sendable {
-    /// The form where nothing else is said.
+    /// The default format.
     public var usual: ErrorForm
-    /// Forms of single paths and of all that is below them, such as `["/v1": .flat]`. Of several that fit the longest counts.
+    /// Formats of paths and of everything below them, such as `["/v1": .flat]`. If several match, the longest path applies.
     ///
-    /// They also hold for what no route answers: an unknown path, a wrong method.
+    /// They also apply to errors without a route: unknown paths and wrong methods.
     public var below: [String: ErrorForm]
 
-    /// Creates the choice.
+    /// Creates the rule.
     public init(_ usual: ErrorForm = .standard, below: [String: ErrorForm] = [:]) {
         self.usual = usual
         self.below = below
     }
 
-    /// The form to answer a request in.
+    /// Returns the format of the error response to a request.
     ///
-    /// A client that names `application/problem+json` in `Accept`, and wants it no less than `application/json`, gets problem
-    /// details; a wildcard is no such wish.
+    /// A client that lists `application/problem+json` in `Accept`, with at least the quality of `application/json`, gets problem details. A
+    /// wildcard does not count.
     /// - Parameters:
-    ///   - request: The request that failed.
-    ///   - chosen: The form that the route has chosen, if it has.
+    ///   - request: The failed request.
+    ///   - chosen: The format that the route has chosen, if any.
     public func form(for request: Request, chosen: ErrorForm? = nil) -> ErrorForm {
         let form = chosen ?? form(below: request.uri.path) ?? usual
         guard let accept = request.headers.value(of: .accept) else { return form }
@@ -45,7 +45,7 @@ public struct ErrorForms: Hashable, Sendable {
         return longest?.form
     }
 
-    /// The number of segments of a path with which another begins; `nil` if that begins with others. Empty segments count for nothing.
+    /// The number of segments in `prefix` if the path begins with it; `nil` if it doesn't. Empty segments are ignored.
     private static func segments(of prefix: String, leading path: String) -> Int? {
         var (prefix, path) = (prefix.utf8[...], path.utf8[...])
         let slash = UInt8(ascii: "/")

@@ -2,11 +2,11 @@ public import ErrorContract
 package import HTTPTypes
 public import Hummingbird
 
-/// How the language of an answer is found: by the request's `Accept-Language`, else the server's default.
+/// Chooses the language of a response: from the request's `Accept-Language`, otherwise the default.
 public struct Localization: Hashable, Sendable {
-    /// The languages that there are texts in.
+    /// The languages in which texts are available.
     public var supported: [Language]
-    /// The language for readers that ask for none of them.
+    /// The language for clients that accept none of them.
     public var fallback: Language
 
     /// Creates a rule.
@@ -15,15 +15,15 @@ public struct Localization: Hashable, Sendable {
         self.fallback = fallback
     }
 
-    /// The language to answer a request in.
+    /// Returns the language of the response to a request.
     public func language(of request: Request) -> Language {
         LanguagePreference(acceptLanguage: request.headers.value(of: .acceptLanguage)).choose(from: supported, fallback: fallback)
     }
 }
 
 extension HTTPFields {
-    /// Returns the value of a field, as the subscript does. The subscript joins values also where there is one, which takes several
-    /// times as long as all that most middleware does.
+    /// Returns the value of a field, like the subscript. The subscript also joins a single value, which takes several times as long as most
+    /// middleware.
     package func value(of name: HTTPField.Name) -> String? {
         guard contains(name) else { return nil }
         var value: String?

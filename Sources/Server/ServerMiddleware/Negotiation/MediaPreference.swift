@@ -1,4 +1,4 @@
-/// The media types that a reader accepts, read from an `Accept` header (RFC 9110 §12.5.1).
+/// The media types that a client accepts, from an `Accept` header (RFC 9110 §12.5.1).
 public struct MediaPreference: Hashable, Sendable {
     private struct Range: Hashable, Sendable {
         let type: String
@@ -8,9 +8,8 @@ public struct MediaPreference: Hashable, Sendable {
 
     private let ranges: [Range]?
 
-    /// Reads a header. What is no media range is left out, parameters other than `q` are not looked at, and of 32 ranges at most
-    /// something is read.
-    /// - Parameter header: The value of `Accept`, or `nil` if there was none: then everything is wanted alike.
+    /// Parses a header. Invalid media ranges and parameters other than `q` are ignored, and at most 32 ranges are read.
+    /// - Parameter header: The value of `Accept`; `nil` if it is absent, and then all types have the same quality.
     public init(accept header: String?) {
         guard let header, header.contains(where: { !$0.isWhitespace }) else {
             ranges = nil
@@ -19,7 +18,7 @@ public struct MediaPreference: Hashable, Sendable {
         ranges = Self.split(header[...], at: ",").prefix(32).compactMap(Self.range)
     }
 
-    /// How much a type is wanted: 1 most, 0 not at all. The most specific range decides.
+    /// Returns the quality of a type, from 0 (not acceptable) to 1. The most specific range applies.
     /// - Parameter type: A type such as `application/json`, without parameters.
     public func quality(of type: String) -> Double {
         guard let ranges else { return 1 }
@@ -32,7 +31,7 @@ public struct MediaPreference: Hashable, Sendable {
         return 0
     }
 
-    /// Whether a type is wanted by its own name, not only by a wildcard.
+    /// Whether a type is listed by name, and not only matched by a wildcard.
     public func names(_ type: String) -> Bool {
         ranges?.contains { "\($0.type)/\($0.subtype)" == type && $0.quality > 0 } == true
     }
@@ -59,7 +58,7 @@ public struct MediaPreference: Hashable, Sendable {
         return end.map { start[...$0] } ?? ""
     }
 
-    /// Splits at a separator that does not stand within a quoted string.
+    /// Splits at a separator that is not inside a quoted string.
     private static func split(_ text: Substring, at separator: Character) -> [Substring] {
         var parts: [Substring] = []
         var start = text.startIndex

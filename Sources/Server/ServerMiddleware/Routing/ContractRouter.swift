@@ -1,16 +1,18 @@
 import HTTPTypes
 public import Hummingbird
 
-/// A router all of whose errors are answered in the contract.
+/// A router whose error responses all follow the contract.
 ///
 /// ```swift
 /// let router = ContractRouter(context: AppContext.self)
 /// router.post("/notes") { request, context in try await save(request.decode(as: Note.self, context: context)) }
 /// let application = Application(router: router, server: .contractHTTP1())
 /// ```
-/// What routes throw, unknown paths, wrong methods (405 with `Allow`), bodies that do not fit and routes that hang: each is one
-/// answer with a code, a text in the reader's language and the request's id. With ``ContractRequestContext`` a body's problems are
-/// told all at once, each with its place.
+/// This includes errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies and routes that exceed their deadline.
+/// Each response has a code, a text in the client's language and the id of the request. With ``ContractRequestContext``, all problems of a
+/// body are reported at once, each with its path.
+///
+/// To use the contract for only a part of an existing router, use ``ContractGroup``.
 public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods, HTTPResponderBuilder {
     private let router: Router<Context>
     private let index: RouteIndex
@@ -18,12 +20,12 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
 
     /// Creates a router.
     /// - Parameters:
-    ///   - context: The context of requests.
-    ///   - options: Options of the router.
-    ///   - renderer: What puts errors into answers: the codes, the forms, the languages.
-    ///   - deadline: The time that a route may take before it is answered for with `SERVER_TIMEOUT`; `nil` for any.
-    ///   - outermost: Middleware that must see every answer as it is sent, errors too: CORS, access logs, security headers. What
-    ///     is added later sees errors as they are thrown.
+    ///   - context: The type of the contexts of requests.
+    ///   - options: The options of the router.
+    ///   - renderer: Renders errors: their codes, formats and languages.
+    ///   - deadline: The time after which a route gets `SERVER_TIMEOUT`; `nil` for no limit.
+    ///   - outermost: Middleware that must see all responses as they are sent, including errors: CORS, access logs, security headers.
+    ///     Middleware that is added later sees errors as they are thrown.
     public init(
         context: Context.Type,
         options: RouterOptions = [.autoGenerateHeadEndpoints],
@@ -35,14 +37,14 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        // Together they take less than one after the other: the router calls what is added through closures.
+        // One call for all middleware is faster: the router calls each through a closure.
         router.addMiddleware {
             RequestIDMiddleware()
             ContractErrorMiddleware(renderer: renderer, routes: index)
         }
     }
 
-    /// The routes so far.
+    /// The routes that have been added.
     public var routes: [Router<Context>.RouteDescription] { router.routes }
 
     /// Adds a route.
@@ -55,13 +57,13 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         return self
     }
 
-    /// Adds middleware around the routes that are added from now on, within the contract: what it throws is answered too.
+    /// Adds middleware around the routes that are added after it. Its errors follow the contract, too.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         router.add(middleware: middleware)
         return self
     }
 
-    /// Called by `Application` once all routes are there.
+    /// Builds the responder. `Application` calls it after all routes have been added.
     public func buildResponder() -> RouterResponder<Context> {
         let responder = router.buildResponder()
         index.fill(from: router)
@@ -69,9 +71,9 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 }
 
-/// Routes of any router whose errors are in the contract, while the router's other routes stay as they are.
+/// A group of routes whose errors follow the contract, in any router. Other routes of the router are unchanged.
 ///
-/// Requests have ids and deadlines as in a ``ContractRouter``. the router itself responds to a path that no route has.
+/// Requests have ids and deadlines as in a ``ContractRouter``. The router itself responds to paths without a route.
 ///
 /// ```swift
 /// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }
@@ -114,15 +116,15 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
         return self
     }
 
-    /// Adds middleware around the routes that are added from now on, within the contract.
+    /// Adds middleware around the routes that are added after it. Its errors follow the contract, too.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         group.add(middleware: middleware)
         return self
     }
 }
 
-/// A context whose bodies are read by ``RequestReader``: `request.decode(as:context:)` takes JSON and forms, and tells every problem
-/// of a body at once, each with its place, for any `Decodable` type.
+/// A context whose bodies are decoded by ``RequestReader``. `request.decode(as:context:)` accepts JSON and forms, and reports all problems
+/// of a body at once, each with its path, for any `Decodable` type.
 ///
 /// ```swift
 /// struct AppContext: ContractRequestContext {
@@ -133,13 +135,16 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
 public protocol ContractRequestContext: RequestContext, Sendable where Decoder == RequestReader {}
 
 extension ContractRequestContext {
-    /// The largest body that is read, in bytes: 64 KiB unless the context says otherwise.
+    /// The largest body, in bytes. The default is 64 KiB.
     public var maxUploadSize: Int { 65_536 }
-    /// Reads bodies up to `maxUploadSize`.
+    /// A reader of bodies up to `maxUploadSize`.
     public var requestDecoder: RequestReader { RequestReader(maximumBodySize: maxUploadSize) }
 }
 
-/// The context of an app that keeps nothing of its own about a request.
+/// The context of an app that stores no further data about a request.
+///
+/// Write a type that conforms to ``ContractRequestContext`` if middleware must pass data to routes, or ``LimitedRequestContext`` for rate
+/// limits.
 public struct BasicContractContext: ContractRequestContext {
     public var coreContext: CoreRequestContextStorage
 
@@ -149,7 +154,7 @@ public struct BasicContractContext: ContractRequestContext {
 }
 
 extension RouterMethods where Context: Sendable {
-    /// Adds a route that may have a deadline.
+    /// Adds a route with an optional deadline.
     fileprivate func on<Responder: HTTPResponder>(
         _ path: RouterPath,
         method: HTTPRequest.Method,

@@ -1,22 +1,24 @@
 import Scheduling
 import Synchronization
 
-/// Which requests a busy server refuses first.
+/// The order in which an overloaded server refuses requests.
 public enum RequestPriority: Hashable, Sendable, CaseIterable {
-    /// Refused first. Such requests get half of the places at most, and wait behind the others.
+    /// Refused first. Such requests use at most half of the places, and wait behind the others.
     case deferrable
     /// Refused last.
     case essential
 }
 
-/// Decides which requests are processed at once, which wait and which are refused. A value: time and randomness are arguments.
+/// Decides which requests are processed immediately, which wait and which are refused. A value without side effects: time and randomness
+/// are arguments.
 ///
-/// A refused client gets its place in a ``VirtualLine`` of its priority. Half of the waiting line is reserved for clients that return when told.
+/// A refused client gets a place in a ``VirtualLine`` of its priority. Half of the queue is reserved for clients that return after their
+/// delay.
 struct InFlightLimit<Waiter> {
     enum Admission {
         case start
         case waiting(id: UInt64, Waiter)
-        /// The client is to return after the delay.
+        /// The client should return after the delay.
         case refused(Duration)
     }
 
@@ -36,7 +38,7 @@ struct InFlightLimit<Waiter> {
 
     init(_ limit: Int, waiting: Int) {
         (self.limit, maximumWaiting) = (limit, waiting)
-        // 100 ms each, until they are measured.
+        // The estimate is 100 ms per request until the rate has been measured.
         let idle = Class(rate: ServiceRate(estimate: Double(limit) * 10))
         (essential, deferrable) = (idle, idle)
     }
@@ -47,7 +49,7 @@ struct InFlightLimit<Waiter> {
     /// Decides about a request.
     /// - Parameters:
     ///   - client: Identifies the client for its place in the virtual line.
-    ///   - waiter: Creates what is returned by ``finish(_:isServed:at:)`` when it is the request's turn.
+    ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when it is the request's turn.
     mutating func enter(
         _ priority: RequestPriority,
         from client: () -> String?,
@@ -72,9 +74,9 @@ struct InFlightLimit<Waiter> {
         return .waiting(id: lastID, waiter)
     }
 
-    /// Notes the end of a request.
-    /// - Parameter isServed: Whether the client got what it requested. A refusal says nothing about the rate of service.
-    /// - Returns: The waiter whose turn it is, of the first for which the closure returns true.
+    /// Records the end of a request.
+    /// - Parameter isServed: Whether the client received the requested response. Refusals don't count toward the rate of service.
+    /// - Returns: The next waiter, which is the first one for which the closure returns true.
     mutating func finish(
         _ priority: RequestPriority,
         isServed: Bool,
@@ -95,12 +97,12 @@ struct InFlightLimit<Waiter> {
         return nil
     }
 
-    /// Removes a request that gave up waiting.
+    /// Removes a request that stopped waiting.
     mutating func leave(_ id: UInt64, of priority: RequestPriority) {
         self[priority].waiting.removeAll { $0.id == id }
     }
 
-    /// The delay after which a refused client is to return.
+    /// Returns the delay after which a refused client should return.
     mutating func refuse(_ priority: RequestPriority, from client: String?, at now: Duration, chance: Double) -> Duration {
         let rate = self[priority].rate.perSecond(at: now)
         return self[priority].line.place(for: client, rate: rate, at: now, chance: chance)

@@ -5,14 +5,16 @@ import Scheduling
 import Synchronization
 import Timekeeping
 
-/// Limits how many requests a server processes at once. Requests beyond the limit are refused with 503, so that the admitted ones are served in time.
+/// Limits how many requests a server processes at once. Requests beyond the limit are refused with 503, so that the admitted ones are
+/// served in time.
 ///
-/// The Retry-After of a refusal is the time at which there will be capacity for the client: its place in a virtual line, divided by the measured
-/// rate of service. It is from 1 to 60 s. A client that returns at that time is preferred to one that doesn't wait.
+/// The Retry-After of a refusal is the time at which there will be capacity for the client: its place in a virtual line, divided by the
+/// measured rate of service. It is from 1 to 60 s. A client that returns at that time has precedence over one that retries earlier.
 ///
-/// Requests of ``RequestPriority/deferrable`` get half of the places at most, so that they are refused first.
+/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so that they are refused first.
 ///
-/// Counts in `requests_shed`, by `reason`: `full` if too many requests waited already, `late` if a request waited too long.
+/// The counter `requests_shed` counts refusals, by `reason`: `full` if too many requests were waiting already, `late` if a request waited
+/// too long.
 public final class LoadShedding: Sendable {
     /// The reason for a refusal.
     enum Reason: String, CaseIterable { case full, late }
@@ -37,14 +39,14 @@ public final class LoadShedding: Sendable {
 
     /// Creates the limit.
     /// - Parameters:
-    ///   - limit: How many requests are processed at once.
-    ///   - waiting: How many requests may wait for one of them to end.
-    ///   - longestWait: How long they may wait.
-    ///   - refusalDelay: How long a response with 503 is delayed, for clients that repeat a request as soon as it is refused. A delayed response takes no
-    ///     place; 1,000 of them are delayed at once at most.
-    ///   - chance: A number from 0 up to 1, evenly distributed, that spreads the times at which refused clients return.
+    ///   - limit: The number of requests that are processed at once.
+    ///   - waiting: The number of requests that may wait for a place.
+    ///   - longestWait: The longest time that a request waits.
+    ///   - refusalDelay: The delay of a response with 503, which slows down clients that repeat refused requests at once. A delayed
+    ///     response takes no place. At most 1,000 responses are delayed at once.
+    ///   - chance: Returns a number from 0 up to 1, evenly distributed, that spreads the times at which refused clients return.
     ///   - clock: Measures the waits.
-    ///   - metrics: Where the counter goes; the process's own system if `nil`.
+    ///   - metrics: The factory of the counter; the process's default if `nil`.
     /// - Precondition: `limit` and `longestWait` are positive, `waiting` and `refusalDelay` are not negative.
     public init<C: Clock>(
         limit: Int,
@@ -70,14 +72,14 @@ public final class LoadShedding: Sendable {
         shed = Dictionary(uniqueKeysWithValues: counters)
     }
 
-    /// How many requests are processed, and how many wait.
+    /// The number of requests that are processed, and of those that wait.
     public var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
 
-    /// Runs an operation when there is room. O(1) if there is, else O(waiting).
+    /// Runs an operation when there is a place for it. O(1) if there is one, otherwise O(waiting).
     /// - Parameters:
     ///   - client: Identifies the client for its place in the virtual line; clients with the same identity share their places.
-    ///   - isServed: Whether a result is what the client requested, and not a refusal.
-    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is no room; errors of the operation are passed on.
+    ///   - isServed: Whether a result is the requested response, and not a refusal.
+    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is no place; errors of the operation are rethrown.
     func run<Result>(
         _ priority: RequestPriority = .essential,
         from client: @escaping @Sendable () -> String? = { nil },
@@ -117,7 +119,7 @@ public final class LoadShedding: Sendable {
         }
     }
 
-    /// Waits for a turn. The turn, the deadline and the cancellation: the first to claim the outcome decides it, so that no place is lost.
+    /// Waits for a place. The place, the deadline and the cancellation compete to claim the outcome, so that no place is lost.
     private func wait(
         for turn: FirstOutcome<Void>,
         _ id: UInt64,
@@ -142,7 +144,7 @@ public final class LoadShedding: Sendable {
         }
     }
 
-    /// Gives the place to the first that still waits.
+    /// Passes the place to the first request that still waits.
     private func leave(_ priority: RequestPriority, isServed: Bool) {
         let next = state.withLock { $0.finish(priority, isServed: isServed, at: clock.now) { $0.claim() } }
         next?.complete(.success(()))
@@ -156,14 +158,14 @@ public final class LoadShedding: Sendable {
     }
 }
 
-/// Refuses requests that are too many for a server; see ``LoadShedding``.
+/// Refuses requests when a server is overloaded; see ``LoadShedding``.
 ///
 /// ```swift
-/// router.get("/health/live") { _, _ in "live" }  // Never refused: it is no member of the group.
+/// router.get("/health/live") { _, _ in "live" }  // Not in the group, so never refused.
 /// let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 256)))
 /// ```
-/// On a group it stands within the deadline of its routes: the wait counts as theirs, and a route that goes on after its deadline
-/// still counts as work. The middleware waits for a body that the routes read before it takes a place: a client that sends its body slowly holds none.
+/// Add it to a group, inside the deadline of the routes: the deadline then includes the wait, and a route that continues after its deadline
+/// still counts as work. The middleware reads a body before it takes a place, so that a client that sends its body slowly takes none.
 public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware {
     private let shedding: LoadShedding
     private let reader: RequestReader
@@ -173,10 +175,10 @@ public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware 
     /// Creates the middleware.
     /// - Parameters:
     ///   - shedding: The limit, which several groups may share.
-    ///   - reader: Bounds the size and time of bodies as the routes do.
-    ///   - priority: Returns which requests are refused first. By default all are equal.
-    ///   - client: Identifies the client of a request, such as by its network, so that a client that repeats refused requests at once delays only itself.
-    ///     By default all clients share one line.
+    ///   - reader: Limits the size and the time of bodies, like the routes.
+    ///   - priority: Returns the priority of a request. By default, all are equal.
+    ///   - client: Identifies the client of a request, for example by its network, so that a client that repeats refused requests at once
+    ///     delays only itself. By default, all clients share one line.
     public init(
         _ shedding: LoadShedding,
         reader: RequestReader = RequestReader(),

@@ -4,14 +4,15 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the request's id.
+/// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the id of the request.
 ///
-/// Never the path, the query or a header: they may hold what nobody may read later. A path without a route is `none`.
+/// The line never contains the path, the query or a header, because they may contain secrets. A request without a route is logged as
+/// `none`.
 public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
     private let quiet: Set<String>
 
-    /// Creates the middleware; it stands outermost.
-    /// - Parameter quiet: Templates of routes whose successes are logged at `debug`, such as those that are asked every few seconds.
+    /// Creates the middleware. Add it outermost.
+    /// - Parameter quiet: Templates of routes whose successes are logged at `debug`, such as health checks.
     public init(quiet: Set<String> = []) {
         self.quiet = quiet
     }
@@ -41,6 +42,6 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The template of the route that answers, or `none`: the router calls what it does not find by a name of its own.
+    /// The template of the route, or `none`: for unknown paths, the router uses a name of its responder, without a slash.
     var routeTemplate: String { endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "none" }
 }

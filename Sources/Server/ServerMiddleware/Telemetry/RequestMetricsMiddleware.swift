@@ -16,7 +16,7 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
     private let metrics: RequestMetrics
 
     /// Creates the middleware.
-    /// - Parameter metrics: Where the figures go; the process's own system if `nil`.
+    /// - Parameter metrics: The factory of the metrics; the process's default if `nil`.
     public init(metrics: (any MetricsFactory)? = nil) {
         self.metrics = RequestMetrics(factory: metrics ?? MetricsSystem.factory)
     }
@@ -43,7 +43,7 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
     }
 }
 
-/// The handles, each made once.
+/// The handles of the metrics, each created once.
 private final class RequestMetrics: Sendable {
     enum Outcome: Hashable {
         case statusClass(Int)

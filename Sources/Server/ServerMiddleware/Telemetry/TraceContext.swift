@@ -4,17 +4,20 @@ public import Hummingbird
 public import Instrumentation
 import Logging
 
-/// Which trace a request belongs to, and its place in it ([W3C Trace Context](https://www.w3.org/TR/trace-context/)).
+/// The trace of a request and the current span in it ([W3C Trace Context](https://www.w3.org/TR/trace-context/)).
+///
+/// ``TraceContextMiddleware`` sets it for each request, and ``TraceContextInstrument`` forwards it to other services.
 public struct TraceContext: Hashable, Sendable {
-    /// 32 hexadecimal digits in lower case, not all zero.
+    /// 32 lowercase hexadecimal digits, not all zero.
     public let traceID: String
-    /// The operation that this stands for: 16 hexadecimal digits in lower case, not all zero.
+    /// The id of the span: 16 lowercase hexadecimal digits, not all zero.
     public let spanID: String
-    /// Whether whoever began the trace may have kept it.
+    /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Reads a `traceparent` strictly.
-    /// - Returns: `nil` for whatever the recommendation does not allow. Of later versions the part that this one knows is read.
+    /// Parses a `traceparent` strictly.
+    /// - Returns: `nil` if the recommendation doesn't allow the value. Of values in a later version, the part that version 00 defines is
+    ///   read.
     public init?(traceparent: String) {
         let bytes = Array(traceparent.utf8)
         guard bytes.count >= 55, bytes.count <= 512, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -30,16 +33,16 @@ public struct TraceContext: Hashable, Sendable {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
     }
 
-    /// A trace that begins here. Nobody keeps it unless told to.
+    /// Starts a new trace, which is not sampled.
     public static func new() -> TraceContext {
         let (high, low) = UniqueNumbers.next()
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
     }
 
-    /// The next operation of the same trace.
+    /// Returns a new span of the same trace.
     public func child() -> TraceContext { TraceContext(traceID: traceID, spanID: Self.newSpan(), isSampled: isSampled) }
 
-    /// The field's value, in version 00.
+    /// The value of the `traceparent` field, in version 00.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
     private static let dash = UInt8(ascii: "-")
@@ -67,20 +70,19 @@ extension ServiceContext {
         static let nameOverride: String? = "traceparent"
     }
 
-    /// The trace that the current task works for.
+    /// The trace of the current task.
     public var traceContext: TraceContext? {
         get { self[Key.self] }
         set { self[Key.self] = newValue }
     }
 }
 
-/// Hands `traceparent` on to whatever the current task calls through a client that asks swift-distributed-tracing, such as
-/// AsyncHTTPClient:
+/// Adds `traceparent` to outgoing requests of clients that use swift-distributed-tracing, such as AsyncHTTPClient:
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(TraceContextInstrument())
 /// ```
-/// It records nothing. A tracer with a backend takes its place.
+/// It records no spans. To send them to a backend, bootstrap a tracer instead.
 public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
@@ -102,12 +104,13 @@ public struct TraceContextInstrument: Instrument {
     }
 }
 
-/// Continues the trace that a request names in `traceparent`, or begins one.
+/// Continues the trace of a request's `traceparent`, or starts a new one.
 ///
-/// Its id stands in every log line of the request (`trace_id`, `span_id`) and in `ServiceContext.current`, from which clients hand
-/// it on. What is not exactly as the recommendation has it, or comes twice, is ignored. Who sent a trace is told ours in `traceresponse`.
+/// The ids are in every log line of the request (`trace_id`, `span_id`) and in `ServiceContext.current`, from which clients forward them. A
+/// `traceparent` that is invalid or occurs twice is ignored. If the request had a `traceparent`, the response has the server's span in
+/// `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Creates the middleware; it stands outermost.
+    /// Creates the middleware. Add it outermost.
     public init() {}
 
     public func handle(

@@ -1,6 +1,10 @@
 import Foundation
 
-/// Where a server of Valkey or Redis listens, and how a client signs in to it. Its description shows nothing of it.
+/// The address of a Valkey or Redis server, and the login of a client. Its description contains nothing of it.
+///
+/// ```swift
+/// let address = try ValkeyAddress(url: "valkey://localhost:6379")
+/// ```
 public struct ValkeyAddress: Hashable, Sendable {
     /// The host name or IP address.
     public let host: String
@@ -11,13 +15,13 @@ public struct ValkeyAddress: Hashable, Sendable {
     let user: String?
     let password: String?
 
-    /// Why a text is no address. The description doesn't contain the text, which can contain a password.
+    /// The reason for which a text is not an address. The description doesn't contain the text, which can contain a password.
     public struct Failure: Error, Hashable, CustomStringConvertible {
         /// The reason, as an instruction.
         public let description: String
     }
 
-    /// Reads a URL such as `valkey://user:password@host:6379/0`; `redis://` means the same.
+    /// Parses a URL such as `valkey://user:password@host:6379/0`; `redis://` means the same.
     /// - Throws: ``Failure``, also for `rediss://` and `valkeys://`: the client doesn't support TLS.
     public init(url: String) throws(Failure) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {

@@ -1,15 +1,15 @@
 import NIOCore
 
-/// A command that is to be sent, and its caller.
+/// A pending command, and its caller.
 struct PendingCommand: Sendable {
     let bytes: [UInt8]
     let deadline: NIODeadline
     let finish: @Sendable (Result<ValkeyReply, ValkeyError>) -> Void
 }
 
-/// One connection: sends commands, and matches replies in their order.
+/// One connection. Sends commands, and assigns replies to them by their order.
 ///
-/// A reply that is late ends the connection, so that no later command gets it. Confined to its event loop, hence unchecked.
+/// A late reply ends the connection, so that no later command gets it. Unchecked: confined to its event loop.
 final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -21,7 +21,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     private let hasRoom: (ValkeyConnection) -> Void
     private let hasEnded: (ValkeyConnection, ValkeyError) -> Void
 
-    /// The largest number of commands that are sent and not replied to. If the server stalls, at most these are executed late.
+    /// The largest number of commands without a reply. If the server stalls, at most these are executed late.
     static let mostInFlight = 256
 
     /// - Parameters:
@@ -31,7 +31,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
         (self.hasRoom, self.hasEnded) = (hasRoom, hasEnded)
     }
 
-    /// How many commands can be sent now.
+    /// The number of commands that can be sent now.
     var room: Int { isEnded ? 0 : Self.mostInFlight - inFlight.count }
 
     /// Sends commands in one write.
@@ -63,7 +63,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
         for command in outstanding { command.finish(.failure(error)) }
     }
 
-    /// Ends the connection at the earliest deadline of a command without a reply. A timer serves many commands: it is set anew only
+    /// Ends the connection at the earliest deadline of a command without a reply. One timer serves many commands: it is only rescheduled
     /// when it fires, or for an earlier deadline.
     private func startTimer() {
         guard let channel, let earliest = inFlight.lazy.map(\.deadline).min() else { return }

@@ -3,20 +3,20 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The commands on their way to the event loop, and whether there is a connection for them.
+/// The pending commands for the event loop, and whether there is a connection for them.
 struct ReplyQueue: Sendable {
     var isReady = false
-    /// Whether the event loop will take the commands soon.
+    /// Whether the event loop is scheduled to send the commands.
     var isScheduled = false
     var commands = CircularBuffer<PendingCommand>()
-    /// Why the last connection ended.
+    /// The reason for which the last connection ended.
     var lastFailure = ValkeyError.unavailable
 }
 
-/// Keeps one connection ready: connects, signs in, sends the commands of an inbox, and connects anew when a connection ends.
+/// Maintains one ready connection: connects, signs in, sends the commands of an inbox, and reconnects when a connection ends.
 ///
-/// A connection is ready once the server has replied to `PING`: connecting alone also succeeds to a server that has stopped.
-/// Confined to its event loop, hence unchecked.
+/// A connection is ready when the server has replied to `PING`, because connecting alone also succeeds if the server hangs. Unchecked:
+/// confined to its event loop.
 final class ValkeyLink: @unchecked Sendable {
     private let address: ValkeyAddress
     private let name: String
@@ -34,7 +34,7 @@ final class ValkeyLink: @unchecked Sendable {
     static let attemptTimeout = TimeAmount.milliseconds(250)
     /// The pause between attempts, at random, so that the clients of a returning server don't all connect at once.
     static let pauses = Int64(100)...250
-    /// The pause if the settings are wrong: no attempt helps before they are changed.
+    /// The pause if the settings are wrong, when no attempt succeeds before they are changed.
     static let longPauses = Int64(2_000)...5_000
 
     init(
@@ -74,13 +74,13 @@ final class ValkeyLink: @unchecked Sendable {
             }
     }
 
-    /// Sends what the inbox holds, as far as the pipeline has room.
+    /// Sends the commands of the inbox, as far as the pipeline has room.
     func send() {
         guard let connection, isReady else { return inbox.value.withLock { $0.isScheduled = false } }
         send(on: connection)
     }
 
-    /// Closes the connection for good.
+    /// Closes the connection permanently.
     func close() {
         isClosed = true
         connection?.end(.closed)
@@ -99,7 +99,7 @@ final class ValkeyLink: @unchecked Sendable {
     }
 
     private func signIn(on connection: ValkeyConnection) {
-        // Closed while it was connecting.
+        // The link was closed while it was connecting.
         guard !isClosed else { return connection.end(.closed) }
         let deadline = NIODeadline.now() + Self.attemptTimeout
         func step(_ command: ValkeyCommand, _ done: @escaping @Sendable (ValkeyReply) -> Void = { _ in }) -> PendingCommand {

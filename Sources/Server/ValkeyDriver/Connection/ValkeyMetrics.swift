@@ -27,7 +27,7 @@ final class ValkeyMetrics: Sendable {
         connected.set(0)
     }
 
-    /// Notes whether a connection is ready.
+    /// Records whether a connection is ready.
     func noteConnection(isReady: Bool) { connected.set(isReady ? 1 : 0) }
 
     /// Counts a command that was sent.

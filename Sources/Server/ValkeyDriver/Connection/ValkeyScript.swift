@@ -19,7 +19,7 @@ public final class ValkeyScript: Sendable {
         set { knownDigest.withLock { $0 = newValue } }
     }
 
-    /// The command that executes the script.
+    /// Returns the command that executes the script.
     /// - Parameter digest: The digest; the text is sent if `nil`.
     func call(by digest: String?, keys: [[UInt8]], arguments: [[UInt8]]) -> ValkeyCommand {
         var command = digest.map { ValkeyCommand("EVALSHA", $0) } ?? ValkeyCommand("EVAL", text)

@@ -1,6 +1,6 @@
 import CHiredis
 
-/// Decodes replies from bytes that arrive in any pieces. Not thread-safe.
+/// Decodes replies from bytes that arrive in chunks of any size. Not thread-safe.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let mostBytes: Int
@@ -29,7 +29,7 @@ final class ReplyReader {
     }
 
     /// Returns the next complete reply; `nil` if more bytes must arrive first.
-    /// - Throws: `ValkeyError.protocolViolation` if the bytes are no reply, or one that is too large. The reader is unusable then.
+    /// - Throws: `ValkeyError.protocolViolation` if the bytes are not a reply, or one that is too large. The reader is unusable then.
     func next() throws(ValkeyError) -> ValkeyReply? {
         var reply: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &reply) == REDIS_OK else { throw .protocolViolation }
@@ -50,7 +50,7 @@ final class ReplyReader {
         return functions
     }()
 
-    /// The codec's functions, but for arrays that are too long.
+    /// The codec's functions, except that arrays that are too long are refused.
     private nonisolated(unsafe) static let boundedFunctions = {
         let bounded = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
         bounded.initialize(to: functions)
@@ -62,7 +62,7 @@ final class ReplyReader {
 }
 
 extension ValkeyReply {
-    /// Copies a reply of the codec, whose depth the codec bounds.
+    /// Copies a reply of the codec, whose depth the codec limits.
     fileprivate init(_ reply: redisReply) throws(ValkeyError) {
         switch reply.type {
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:

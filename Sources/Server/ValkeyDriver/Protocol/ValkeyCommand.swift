@@ -10,7 +10,7 @@ public struct ValkeyCommand: Sendable {
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
 
-    /// Creates a command of texts.
+    /// Creates a command from texts.
     public init(_ arguments: String...) {
         for argument in arguments { append(argument) }
     }
@@ -26,7 +26,7 @@ public struct ValkeyCommand: Sendable {
         lengths.append(argument.count)
     }
 
-    /// The command as it is sent: an array of bulk strings.
+    /// Returns the command in the wire format: an array of bulk strings.
     func encoded() -> [UInt8] {
         bytes.withUnsafeBytes { bytes in
             // An empty array has no address, but the codec requires one for each argument.

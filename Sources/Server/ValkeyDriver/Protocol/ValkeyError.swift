@@ -1,12 +1,12 @@
-/// Why a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
+/// The reason for which a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
 public enum ValkeyError: Error, Hashable, Sendable {
-    /// There is no connection that is ready. The command was not sent.
+    /// No connection is ready. The command was not sent.
     case unavailable
     /// The reply did not arrive by the deadline. The server may still execute the command.
     case timedOut
     /// The connection was lost. The server may have executed the command.
     case connectionLost
-    /// The server sent bytes that are no reply, or too many of them.
+    /// The server sent bytes that are not a reply, or too many of them.
     case protocolViolation
     /// The server can't execute commands now, such as `LOADING`, `BUSY`, `OOM`, `READONLY`, or `MASTERDOWN`.
     case store(code: String)
@@ -17,7 +17,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
     /// The client is closed.
     case closed
 
-    /// Creates the error of a reply from its text. Only its first word is stored: others can contain keys.
+    /// Creates the error of a reply from its text. Only the first word is stored, because the others can contain keys.
     init(text: String) {
         let word = text.prefix { $0 != " " }
         let code = word.count <= 20 && word.allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) ? String(word) : "ERR"
@@ -41,7 +41,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
         }
     }
 
-    /// The reason as metrics name it.
+    /// The name of the reason in metrics.
     var reason: String {
         switch self {
         case .unavailable: "unavailable"

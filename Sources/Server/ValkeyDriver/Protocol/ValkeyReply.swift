@@ -4,9 +4,9 @@ public enum ValkeyReply: Hashable, Sendable {
     case text([UInt8])
     /// An integer.
     case integer(Int)
-    /// Nothing.
+    /// No value.
     case null
-    /// Replies.
+    /// A list of replies.
     indirect case array([ValkeyReply])
     /// An error of one command, such as `NOSCRIPT`.
     case error(String)

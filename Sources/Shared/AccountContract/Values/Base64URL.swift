@@ -17,7 +17,7 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text. Bytes have one text only: padding, the letters `+` and `/`, and unused bits that are set are refused.
+    /// Decodes a text. Each sequence of bytes has exactly one text: padding, the letters `+` and `/`, and set unused bits are refused.
     /// - Returns: `nil` if the text is not what ``encoded(_:)`` returns for any bytes.
     package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
 

@@ -133,6 +133,7 @@ public struct APIError: Error, Sendable {
         self.retry = isForeignPage ? .never : catalogue.retryClass(of: answer.code, status: answer.status)
         self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
         self.catalogue = catalogue
+        if repeatedRequest == .finished { (retry, recovery) = (.never, .checkAgain) }
     }
 
     /// Whether the client itself refused the call, so that no request was sent. Its kind is ``Kind/throttled`` or

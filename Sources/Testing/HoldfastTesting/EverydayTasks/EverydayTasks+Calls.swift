@@ -6,7 +6,7 @@ import ResilientHTTP
 extension EverydayTasks {
     private static let note = #"{"id":1,"title":"a"}"#
 
-    /// Runs a body with a client of a server that returns a note, and expects the request that it makes.
+    /// Runs a body with a client of a server that returns a note, and checks the request of the client.
     private static func withNote(
         over transport: any HTTPTransport,
         expecting line: String,
@@ -43,7 +43,7 @@ extension EverydayTasks {
                 try TransportCheck.expect(received?.header("Idempotency-Key")?.count == 34, "sent \(received?.head ?? [])")
             }
         },
-        TransportCheck("Puts a value in the place of another") { transport in
+        TransportCheck("Replaces a value with a PUT") { transport in
             try await withNote(over: transport, expecting: "PUT /notes/1", note) { api in
                 // snippet: task-put
                 let changed = Note(id: 1, title: "a")

@@ -11,17 +11,17 @@ extension EverydayTasks {
         TransportCheck("Uploads a file again when the server was unavailable", uploadsAgain),
         TransportCheck("Reads the error of a server that refuses an upload early", readsEarlyRefusal),
         TransportCheck("Downloads 24 MB to a file with progress", downloadsFile),
-        TransportCheck("Resumes a download by itself after the connection was cut", resumes),
-        TransportCheck("Starts a download anew when the resource has changed since the connection was cut", startsAnew),
+        TransportCheck("Resumes a download automatically after the connection was cut", resumes),
+        TransportCheck("Restarts a download if the resource changed since the connection was cut", startsAnew),
         TransportCheck("Sends a form with a file", sendsForm),
         TransportCheck("Reads lines as they arrive", readsLines),
         TransportCheck("Reads events over connections that end, with the id of the last one", readsEvents),
-        TransportCheck("Ends a stream that its reader leaves, and uses the client further", needsPausing: true, leavesStream),
+        TransportCheck("Ends a stream that its reader leaves, and keeps the client usable", needsPausing: true, leavesStream),
     ]
 
     private static let size = 24 * 1_024 * 1_024
 
-    /// Runs a body with the address of a file in a folder that is removed.
+    /// Runs a body with the address of a file in a temporary folder.
     private static func withFile(_ size: Int = 0, _ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -109,7 +109,7 @@ extension EverydayTasks {
 
     private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
 
-    /// Serves a text with a tag: the first response breaks off in the middle, later ones serve ranges of the version that the tag names.
+    /// Serves a text with a tag. The first response breaks off in the middle; later ones serve ranges of the version with the tag.
     private static func film(_ text: String, changesTo other: String?)
         -> @Sendable (LoopbackServer.Received) -> LoopbackServer.Step
     {
@@ -176,7 +176,7 @@ extension EverydayTasks {
 
     @Sendable private static func readsLines(_ transport: any HTTPTransport) async throws {
         let head = TransportCheck.head("200 OK", ["Content-Type: text/plain; charset=utf-8", "Transfer-Encoding: chunked"])
-        // The body does not end: a reader that waited for its end would get nothing.
+        // The body does not end, so a reader that waits for its end gets nothing.
         try await withClient(over: transport, responding: { _ in .stall(head + "8\r\nuno\ndos\n\r\n") }) { api, _ in
             var lines = try await api.lines("/log").makeAsyncIterator()
             let first = [try await lines.next(), try await lines.next()]
@@ -203,7 +203,7 @@ extension EverydayTasks {
     }
 
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
-        // More than the server can send before the connection is closed, however busy the machine is.
+        // More than the server can send before the connection is closed, even on a slow machine.
         let size = 4 * 1_024 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
@@ -223,8 +223,8 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// How much the memory in use of this process grows, in bytes, while it uploads and downloads a file: its largest resident size within the
-    /// transfer, less the size before. `nil` where the system does not report it (other than Linux).
+    /// Returns how much the memory of this process grows, in bytes, while it uploads and downloads a file: its largest resident size during
+    /// the transfer, minus the size before. `nil` on systems that don't report it (other than Linux).
     ///
     /// Nothing else should run in the process.
     public static func memoryGrowth(
@@ -255,7 +255,7 @@ extension EverydayTasks {
     }
 
     private static func growth(_ body: () async throws -> Void) async throws -> Int? {
-        // The largest size is reset to the present one.
+        // Reset the largest size to the current one.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         guard let before = status("VmRSS:") else { return nil }
         try await body()

@@ -33,7 +33,7 @@ extension EverydayTasks {
             }
         },
         TransportCheck("Requests 50 pages, five at a time, under a limit of 10 per 2 s") { transport in
-            // Four times as fast as the world: the limit is 10 per 0.5 s.
+            // Four times as fast as real time: the limit is 10 per 0.5 s.
             let window = Mutex<[ContinuousClock.Instant]>([])
             let clock = MonotonicClock(QuickClock(factor: 4))
             try await withClient(over: transport, environment: ClientEnvironment(clock: clock)) { request in
@@ -82,7 +82,7 @@ extension EverydayTasks {
     ]
 }
 
-/// A transport of a device that is offline as long as its connectivity says so.
+/// A transport of a device that is offline according to its connectivity.
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity

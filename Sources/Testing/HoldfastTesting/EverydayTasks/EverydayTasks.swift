@@ -3,19 +3,20 @@ import Foundation
 import HTTPTypes
 import ResilientHTTP
 
-/// Everyday tasks of an app, run over real sockets with a client that has all defaults: what every transport does for them.
+/// Everyday tasks of an app, run over real sockets by a client with default settings. Every transport must support them.
 ///
-/// The code between `// snippet: NAME` and `// snippet end` stands in the documentation.
+/// The code between `// snippet: NAME` and `// snippet end` is part of the documentation.
 public enum EverydayTasks {}
 
 extension EverydayTasks {
     /// Typed calls, their queries, headers, deadlines, errors, stored responses and pages.
     public static let calls = verbs + requests + responses + waits
 
-    /// Runs a body with a client of a server, and closes the server whatever happens. The client has time: hundreds of tests share the machine.
+    /// Runs a body with a client of a server, and closes the server at the end. Timeouts are long, because hundreds of tests share the
+    /// machine.
     /// - Parameters:
     ///   - transport: The transport under test.
-    ///   - surroundings: Time and connectivity.
+    ///   - environment: Time and connectivity.
     ///   - storesBodies: Whether the server stores the bodies of requests.
     ///   - respond: Returns the step for a request.
     ///   - body: Uses the client.
@@ -48,20 +49,20 @@ extension EverydayTasks {
         try await withClient(over: transport, responding: { _ in step }, body: body)
     }
 
-    /// A response with the length of its body; the connection stays open.
+    /// Returns a response with the length of its body. The connection stays open.
     static func response(_ status: String = "200 OK", _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         let head = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + lines
         return .keep(head.map { $0 + "\r\n" }.joined() + "\r\n" + body)
     }
 
-    /// The error that an operation ends with.
+    /// Returns the error of an operation.
     static func failure(_ operation: () async throws -> Void) async throws -> APIError {
         do {
             try await operation()
         } catch let error as APIError {
             return error
         } catch {
-            throw TransportCheck.Violation(description: "threw \(type(of: error)), which is no APIError")
+            throw TransportCheck.Violation(description: "threw \(type(of: error)), which is not an APIError")
         }
         throw TransportCheck.Violation(description: "succeeded")
     }
@@ -74,7 +75,7 @@ extension LoopbackServer.Received {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A value of the tasks.
+/// A value for the tasks.
 struct Note: Codable, Hashable {
     var id: Int
     var title: String

@@ -15,7 +15,7 @@ extension LoopbackServer {
         #endif
     }
 
-    /// `close`, which inside the class is the method.
+    /// Calls the function `close`, which the class's method hides.
     static func closeSocket(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
             Darwin.close(descriptor)
@@ -47,14 +47,14 @@ extension LoopbackServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The part of a request that is read.
+    /// The part of a request to read.
     enum Part {
         case head, whole
-        /// The body is read, and its bytes are counted only.
+        /// The body is read and its bytes are only counted.
         case counted
     }
 
-    /// Reads one request: the head, and as much body as the head announces, by its length or in chunks.
+    /// Reads one request: the head, and the body by its length or in chunks.
     static func readRequest(_ connection: Int32, part: Part = .whole) -> Received? {
         var input = Input(connection: connection)
         var lines: [String] = []
@@ -90,7 +90,7 @@ extension LoopbackServer {
             self.connection = connection
         }
 
-        /// Reads more if there is nothing left.
+        /// Reads more bytes if there are none left.
         private mutating func fill() -> Bool {
             guard position == bytes.count else { return true }
             guard let more = readSome(connection), !more.isEmpty else { return false }
@@ -125,14 +125,14 @@ extension LoopbackServer {
         }
     }
 
-    /// The next bytes; empty when the other side has closed, `nil` on an error.
+    /// Returns the next bytes; empty if the other side has closed, `nil` on an error.
     static func readSome(_ connection: Int32) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(connection, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// Whether the other side has neither closed nor sent anything more.
+    /// Whether the other side has neither closed nor sent more bytes.
     static func isOpen(_ connection: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
@@ -147,14 +147,14 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Has the connection reset when it is closed, rather than ended in good order.
+    /// Makes the connection send a reset when it is closed, instead of a graceful end.
     static func prepareReset(_ connection: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Writes bytes, as far as the other side takes them.
-    /// - Returns: Whether it took all.
+    /// Writes bytes, as far as the other side accepts them.
+    /// - Returns: Whether it accepted all.
     static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -7,36 +7,37 @@ import Synchronization
     import Glibc
 #endif
 
-/// A scripted HTTP server on the loopback, for tests of what can go wrong on a wire: it writes bytes, not answers.
+/// A scripted HTTP server on the loopback, for tests of failures on the wire: it writes raw bytes.
 ///
-/// Each connection has a script of its own, in the order in which they are opened; a connection past the last is closed. Threads of
-/// its own wait in the system calls, so that nothing blocks the tests' threads.
+/// Each connection has its own script, in the order in which connections are opened. Connections after the last script are closed. Separate
+/// threads wait in the system calls, so that the threads of the tests are not blocked.
 public final class LoopbackServer: Sendable {
-    /// What becomes of one request.
+    /// The reaction to one request.
     public enum Step: Sendable {
-        /// It is read, these bytes are sent, and the connection is closed.
+        /// Reads the request, sends these bytes, and closes the connection.
         case answer(String)
-        /// As ``answer(_:)``, for bytes that are no text.
+        /// Like ``answer(_:)``, for bytes that are not text.
         case bytes([UInt8])
-        /// It is read, these bytes are sent, and the connection waits for the next request.
+        /// Reads the request, sends these bytes, and waits for the next request on the connection.
         case keep(String)
-        /// It is read, these bytes are sent, and the connection stays open until the client or the test ends it.
+        /// Reads the request, sends these bytes, and keeps the connection open until the client or the test ends it.
         case stall(String)
-        /// It is read, these bytes are sent, and then one more every 50 ms until the client ends it.
+        /// Reads the request, sends these bytes, and then one byte every 50 ms until the client ends the connection.
         case dribble(String)
-        /// It is read, these bytes are sent, and the connection is reset.
+        /// Reads the request, sends these bytes, and resets the connection.
         case reset(String)
-        /// It is read, and a head and so many bytes `x` are sent. The server stores none of them; ``LoopbackServer/written`` counts them.
+        /// Reads the request, and sends a head and `count` bytes `x`. The server stores none of them; ``LoopbackServer/written`` counts
+        /// them.
         case generate(String, count: Int)
-        /// Its head is read, these bytes are sent, and the body is read and dropped until the client ends the connection.
+        /// Reads the head, sends these bytes, and discards the body until the client ends the connection.
         case early(String)
-        /// Its head is read, these bytes are sent, and the connection is closed without reading the body.
+        /// Reads the head, sends these bytes, and closes the connection without reading the body.
         case hangUpAfter(String)
-        /// The connection is closed without reading.
+        /// Closes the connection without reading.
         case hangUp
     }
 
-    /// One request as it came over the wire.
+    /// A request as it was received.
     public struct Received: Sendable {
         /// The request line and the header lines.
         public var head: [String]
@@ -60,44 +61,44 @@ public final class LoopbackServer: Sendable {
         public var number: Int32
     }
 
-    /// The port that was given.
+    /// The port of the server.
     public let port: Int
-    /// Yields once for each request that was read and answered; ends when the server has ended.
+    /// Yields once for each request that was read and has a response; ends when the server has ended.
     public let arrivals: AsyncStream<Void>
-    /// Yields once for each connection that is over; ends when the server has ended.
+    /// Yields once for each connection that has ended; ends when the server has ended.
     public let departures: AsyncStream<Void>
     private let state: Mutex<State>
     private let storesBodies: Bool
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
-    /// The descriptors are there only as long as they are open: a closed one's number soon belongs to somebody else.
+    /// Only contains open descriptors: the system reuses the numbers of closed ones.
     private struct State {
         var received: [Received] = []
-        /// The bytes that were sent by ``Step/generate(_:count:)``.
+        /// The number of bytes that ``Step/generate(_:count:)`` sent.
         var written = 0
         var listener: Int32?
         var connections: Set<Int32> = []
         var isClosed = false
-        /// The threads that have not ended.
+        /// The number of running threads.
         var threads = 1
     }
 
     /// The requests so far, in the order in which they were read.
     public var received: [Received] { state.withLock { $0.received } }
-    /// How many bytes of generated bodies the clients' side has taken.
+    /// The number of bytes of generated bodies that the kernel has accepted.
     public var written: Int { state.withLock { $0.written } }
     /// Scheme, host and port.
     public var origin: String { "http://127.0.0.1:\(port)" }
 
-    /// Starts a server whose connections carry one request each.
-    /// - Throws: ``SetupFailure`` if there is no port to be had.
+    /// Starts a server whose connections have one request each.
+    /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(_ steps: [Step]) throws {
         try self.init(connections: steps.map { [$0] })
     }
 
     /// Starts a server.
-    /// - Parameter connections: What becomes of the requests of each connection.
-    /// - Throws: ``SetupFailure`` if there is no port to be had.
+    /// - Parameter connections: The reactions to the requests of each connection.
+    /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(connections: [[Step]]) throws {
         try self.init(serving: .scripts(connections))
     }
@@ -106,7 +107,7 @@ public final class LoopbackServer: Sendable {
     /// - Parameters:
     ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
     ///   - respond: Returns the step for a request that was read.
-    /// - Throws: ``SetupFailure`` if there is no port to be had.
+    /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(
         storesBodies: Bool = true,
         responding respond: @escaping @Sendable (Received) -> Step
@@ -152,7 +153,7 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Ends every wait and returns when the threads are gone.
+    /// Ends all waits and returns when the threads have ended.
     public func close() async {
         state.withLock { state in
             state.isClosed = true
@@ -232,7 +233,7 @@ public final class LoopbackServer: Sendable {
         if case .reset = step { Self.prepareReset(connection) }
         arrived.yield()
         if case .dribble = step {
-            // A thread of its own may sleep; a client that has gone ends it by the second byte.
+            // This thread may sleep. If the client has gone, the second byte ends it.
             while Self.isOpen(connection) {
                 _ = Self.write([UInt8(ascii: "x")], to: connection)
                 usleep(50_000)

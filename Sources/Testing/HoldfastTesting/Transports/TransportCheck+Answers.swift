@@ -3,7 +3,7 @@ import ResilientHTTP
 
 extension TransportCheck {
     static let answers: [TransportCheck] = [
-        TransportCheck("Path, headers and host of a request arrive; status, headers and body of its answer come back") {
+        TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {
             transport in
             try await withServer(answer("200 OK", ["X-Request-Id: r1", "x-lower: a, b"], body: #"{"name":"ñ"}"#)) { server in
                 let sent = server.request("/a/b?x=1&y=a%20b%2Fc", headers: [.accept: "application/json", .acceptLanguage: "es"])
@@ -17,7 +17,7 @@ extension TransportCheck {
                 try expect(received?.header("Accept-Language") == "es" && received?.body == [], "sent \(received?.head ?? [])")
             }
         },
-        TransportCheck("Any method and any status is an answer") { transport in
+        TransportCheck("Returns the response for any method and status") { transport in
             let cases: [(HTTPRequest.Method, Int)] = [
                 (.put, 204), (.delete, 404), (.patch, 429), (.get, 503), (.options, 200), (.post, 599),
             ]
@@ -30,20 +30,20 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A header that comes on two lines keeps both values") { transport in
+        TransportCheck("Keeps both values of a header on two lines") { transport in
             try await withServer(answer("429 X", ["Retry-After: 5", "Retry-After: 30"])) { server in
                 let (response, _) = try await exchange(transport, server.request())
                 let values = HTTPField.Name("Retry-After").map { response.headerFields[values: $0] } ?? []
                 try expect(values.joined(separator: ", ") == "5, 30", "read \(values)")
             }
         },
-        TransportCheck("An answer to HEAD has no body, whatever length it names") { transport in
+        TransportCheck("Returns no body for HEAD, whatever the Content-Length") { transport in
             try await withServer(.stall("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n")) { server in
                 let (response, body) = try await exchange(transport, server.request(method: .head))
                 try expect(response.status.code == 200 && body.isEmpty, "read \(body.count) bytes")
             }
         },
-        TransportCheck("204 and 304 end with their head, though the connection stays open") { transport in
+        TransportCheck("Ends 204 and 304 after the head while the connection stays open") { transport in
             for status in [204, 304] {
                 try await withServer(.stall("HTTP/1.1 \(status) X\r\n\r\n")) { server in
                     let (response, body) = try await exchange(transport, server.request())
@@ -51,14 +51,14 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("What comes ahead of the answer, 100 and 103, is not the answer") { transport in
+        TransportCheck("Skips 100 and 103 before the response") { transport in
             let ahead = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"
             try await withServer(.answer(ahead + head("201 X", ["Content-Length: 2"]) + "ok")) { server in
                 let (response, body) = try await exchange(transport, server.request(method: .post), Array("x".utf8))
                 try expect(response.status.code == 201 && body == Array("ok".utf8), "read \(response)")
             }
         },
-        TransportCheck("A 401 with a challenge is a response, and no credentials are sent") { transport in
+        TransportCheck("Returns a 401 with a challenge without sending credentials") { transport in
             for challenge in ["Bearer", "Basic realm=\"x\"", "Bearer error=\"invalid_token\""] {
                 try await withServer(answer("401 X", ["WWW-Authenticate: \(challenge)"], body: "{}"), answer("200 OK")) {
                     server in
@@ -68,7 +68,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("Requests at the same time get each its own answer") { transport in
+        TransportCheck("Returns its own response to each of concurrent requests") { transport in
             try await withServer(answer("200 OK", body: "one")) { first in
                 try await withServer(answer("200 OK", body: "two")) { second in
                     async let one = exchange(transport, first.request()).body
@@ -84,7 +84,7 @@ extension TransportCheck {
                 try expect(server.received.allSatisfy { $0.header("Cookie") == nil }, "sent a cookie back")
             }
         },
-        TransportCheck("A connection that is kept open serves the next request too") { transport in
+        TransportCheck("Reuses an open connection for the next request") { transport in
             let kept = LoopbackServer.Step.keep("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             try await withServer(connections: [[kept, kept], [kept]]) { server in
                 for _ in 0..<2 {
@@ -104,7 +104,7 @@ extension TransportCheck {
     private static let sizes = [0, 1, 1_024 * 1_024]
 
     static let bodies: [TransportCheck] = [
-        TransportCheck("A body of a known length comes whole: 0 B, 1 B, 1 MB") { transport in
+        TransportCheck("Returns the complete body of a known length: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {
                 let text = String(repeating: "x", count: size)
                 try await withServer(answer("200 OK", body: text)) { server in
@@ -113,7 +113,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A body in chunks comes whole, however large") { transport in
+        TransportCheck("Returns the complete body of a large chunked response") { transport in
             for count in [0, 1, 40] {
                 let chunk = String(repeating: "x", count: 0x8000)
                 let chunks = String(repeating: "8000\r\n\(chunk)\r\n", count: count) + "0\r\n\r\n"
@@ -126,13 +126,13 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A body without a length ends with the connection") { transport in
+        TransportCheck("Ends a body without a length at the end of the connection") { transport in
             try await withServer(.answer(head("200 OK") + "until the end")) { server in
                 let (_, body) = try await exchange(transport, server.request())
                 try expect(body == Array("until the end".utf8), "read \(body.count) bytes")
             }
         },
-        TransportCheck("The bytes of a POST arrive as they are: 0 B, 1 B, 1 MB") { transport in
+        TransportCheck("Sends the bytes of a POST unchanged: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {
                 try await withServer(answer("201 Created")) { server in
                     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
@@ -147,7 +147,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A body that was packed with gzip is unpacked") { transport in
+        TransportCheck("Decompresses a gzip body") { transport in
             let packed = head("200 OK", ["Content-Encoding: gzip", "Content-Length: \(gzip.count)"])
             try await withServer(.bytes(Array(packed.utf8) + gzip)) { server in
                 let (_, body) = try await exchange(transport, server.request())
@@ -155,7 +155,7 @@ extension TransportCheck {
                 try expect(server.received.first?.header("Accept-Encoding")?.contains("gzip") == true, "did not ask for gzip")
             }
         },
-        TransportCheck("A body is read as it comes, not when it is whole") { transport in
+        TransportCheck("Reads a body while it arrives") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
                 let (_, body) = try await transport.send(server.request(), body: nil, timeout: .seconds(300))
                 var chunks = body.makeAsyncIterator()
@@ -165,7 +165,7 @@ extension TransportCheck {
         },
     ]
 
-    /// "hold fast, hold fast\n", packed.
+    /// "hold fast, hold fast\n", compressed.
     private static let gzip: [UInt8] = [
         0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0xC8, 0xCF, 0x49, 0x51, 0x48, 0x4B, 0x2C,
         0x2E, 0xD1, 0x51, 0xC8, 0x80, 0x31, 0xB9, 0x00, 0xFE, 0x23, 0x12, 0x2D, 0x15, 0x00, 0x00, 0x00,

@@ -3,21 +3,21 @@ import ResilientHTTP
 
 extension TransportCheck {
     static let endings: [TransportCheck] = [
-        TransportCheck("A server that never answers is timed out, and the request may have been sent") { transport in
+        TransportCheck("Times out if the server never responds, and reports that it may have been sent") { transport in
             try await withServer(.stall("")) { server in
                 let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
                 try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
                 try await expectClosed(server)
             }
         },
-        TransportCheck("A body that stops coming is timed out") { transport in
+        TransportCheck("Times out if a body stops arriving") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
                 let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
                 try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
                 try await expectClosed(server)
             }
         },
-        TransportCheck("The status of a response is returned although its body never arrives") { transport in
+        TransportCheck("Returns the status of a response whose body never arrives") { transport in
             try await withServer(.stall(head("503 X", ["Content-Length: 9", "Retry-After: 30"]))) { server in
                 let (response, body) = try await transport.send(server.request(), body: nil, timeout: .seconds(2))
                 try expect(response.status.code == 503 && field("Retry-After", response) == "30", "read \(response)")
@@ -25,7 +25,7 @@ extension TransportCheck {
                 try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
             }
         },
-        TransportCheck("A deadline is kept while a later one is pending") { transport in
+        TransportCheck("Keeps a deadline while a later one is pending") { transport in
             try await withServer(.stall("")) { patient in
                 try await withServer(.stall("")) { server in
                     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -41,21 +41,21 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("Trap: a body that keeps coming, byte by byte, ends when the time of the whole exchange is up") {
+        TransportCheck("Trap: ends a body that arrives byte by byte at the deadline of the exchange") {
             transport in
             try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
                 let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(400)) }
                 try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
             }
         },
-        TransportCheck("Trap: redirects share one time") { transport in
+        TransportCheck("Trap: applies one deadline to all redirects") { transport in
             let slow = LoopbackServer.Step.stall("")
             try await withServer(connections: [[answer("302 X", ["Location: /b"])], [slow]]) { server in
                 let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
                 try expect(error.code == .timeout, "\(error)")
             }
         },
-        TransportCheck("Trap: time may be up at any moment between two redirects") { transport in
+        TransportCheck("Trap: times out at any moment between two redirects") { transport in
             for round in 1...40 {
                 let circle = Array(repeating: [answer("302 X", ["Location: /a"])], count: Redirection.most + 1)
                 try await withServer(connections: circle) { server in
@@ -69,19 +69,19 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("Cancelling while the answer is awaited ends the call and closes the connection") { transport in
+        TransportCheck("Closes the connection when canceled before the response") { transport in
             try await withServer(.stall("")) { server in
                 try await expectCancelled(server) { _ = try await exchange(transport, server.request(), timeout: .seconds(600)) }
                 try await expectClosed(server)
             }
         },
-        TransportCheck("Cancelling while the body comes ends the reading and closes the connection") { transport in
+        TransportCheck("Closes the connection when canceled while the body arrives") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
                 try await expectCancelled(server) { _ = try await exchange(transport, server.request(), timeout: .seconds(600)) }
                 try await expectClosed(server)
             }
         },
-        TransportCheck("A call that is cancelled before it begins ends as cancelled") { transport in
+        TransportCheck("Reports cancellation if canceled before the start") { transport in
             try await withServer(.stall("")) { server in
                 for _ in 0..<50 {
                     let error = await withTaskGroup(of: TransportError?.self) { group in
@@ -100,7 +100,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A reader that stops early closes the connection") { transport in
+        TransportCheck("Closes the connection when the reader stops early") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 900"]) + "half")) { server in
                 do {
                     let (_, body) = try await transport.send(server.request(), body: nil, timeout: .seconds(600))
@@ -110,7 +110,7 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("An answer that nobody reads closes its connection") { transport in
+        TransportCheck("Closes the connection of a response that is never read") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 900"]) + "half")) { server in
                 _ = try await transport.send(server.request(), body: nil, timeout: .seconds(600))
                 try await expectClosed(server)
@@ -118,7 +118,7 @@ extension TransportCheck {
         },
     ]
 
-    /// Waits until the client has closed a connection: far sooner than the time of the exchange.
+    /// Waits until the client has closed a connection, which must be much earlier than the deadline of the exchange.
     static func expectClosed(_ server: LoopbackServer) async throws {
         let isClosed = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -135,7 +135,7 @@ extension TransportCheck {
         try expect(isClosed, "left the connection open")
     }
 
-    /// Cancels a call when its request has arrived.
+    /// Cancels a call after its request has arrived.
     static func expectCancelled(
         _ server: LoopbackServer,
         _ call: @escaping @Sendable () async throws -> Void
@@ -153,7 +153,7 @@ extension TransportCheck {
             group.cancelAll()
             return await group.next() ?? nil
         }
-        // Reading a body may say it as the language does.
+        // Reading a body may also throw Swift's cancellation error.
         let isCancelled = end is CancellationError || (end as? TransportError)?.code == .cancelled
         try expect(isCancelled, "ended with \(end.map { "\($0)" } ?? "an answer")")
     }

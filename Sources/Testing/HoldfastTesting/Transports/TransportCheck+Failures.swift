@@ -3,7 +3,7 @@ import ResilientHTTP
 
 extension TransportCheck {
     static let failures: [TransportCheck] = [
-        TransportCheck("A refused connection is unreachable, and surely nothing was sent") { transport in
+        TransportCheck("Reports a refused connection as unreachable and not sent") { transport in
             for method in [HTTPRequest.Method.get, .post] {
                 let server = try LoopbackServer([])
                 await server.close()
@@ -11,12 +11,12 @@ extension TransportCheck {
                 try expect(error.code == .unreachable && !error.wasSent && error.cause != nil, "\(error), sent: \(error.wasSent)")
             }
         },
-        TransportCheck("A name that nobody has is unreachable, and surely nothing was sent") { transport in
+        TransportCheck("Reports an unknown host name as unreachable and not sent") { transport in
             let request = HTTPRequest(method: .post, scheme: "http", authority: "nobody.invalid", path: "/a")
             let error = try await failure { _ = try await exchange(transport, request) }
             try expect([.unreachable, .noInternet].contains(error.code) && !error.wasSent, "\(error), sent: \(error.wasSent)")
         },
-        TransportCheck("A server that speaks no TLS gets no request") { transport in
+        TransportCheck("Sends no request to a server without TLS") { transport in
             try await withServer(.hangUp, .hangUp, .hangUp) { server in
                 let request = HTTPRequest(method: .get, scheme: "https", authority: "127.0.0.1:\(server.port)", path: "/a")
                 let error = try await failure { _ = try await exchange(transport, request) }
@@ -24,7 +24,7 @@ extension TransportCheck {
                 try expect(server.received.isEmpty, "sent it in clear")
             }
         },
-        TransportCheck("A connection that is closed or reset before the head is lost, and the request may have been sent") {
+        TransportCheck("Reports a connection that ends before the head as lost and possibly sent") {
             transport in
             for step in [LoopbackServer.Step.answer(""), .reset("")] {
                 try await withServer(step, step) { server in
@@ -34,7 +34,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A body that breaks off is lost, never taken for a whole one") { transport in
+        TransportCheck("Reports a truncated body as lost") { transport in
             let (length, chunked) = (["Content-Length: 9"], ["Transfer-Encoding: chunked"])
             let steps: [LoopbackServer.Step] = [
                 .answer(head("200 OK", length) + "half"), .answer(head("200 OK", chunked) + "5\r\nhalf"),
@@ -48,7 +48,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("What is not HTTP is an error, and may have been sent") { transport in
+        TransportCheck("Reports invalid HTTP as an error and possibly sent") { transport in
             let texts = ["SMTP ready\r\n", "HTTP/1.1 200", "HTTP/1.1 1200 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n"]
             for text in texts {
                 try await withServer(.answer(text), .answer(text)) { server in
@@ -57,7 +57,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A request without a web address is refused, and surely nothing was sent") { transport in
+        TransportCheck("Refuses a request without a web address and sends nothing") { transport in
             let addresses =
                 [(nil, nil), ("http", nil), ("http", ""), ("ftp", "127.0.0.1"), ("http", "a b")] as [(String?, String?)]
             for (scheme, authority) in addresses {
@@ -66,7 +66,7 @@ extension TransportCheck {
                 try expect(error.code == .invalidRequest && !error.wasSent, "\(scheme ?? "-")://\(authority ?? "-"): \(error)")
             }
         },
-        TransportCheck("Trap: a POST without a key over a kept connection that is reset arrives once") { transport in
+        TransportCheck("Trap: sends a POST without a key once if a kept connection is reset") { transport in
             let kept = LoopbackServer.Step.keep("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             for bytes in [nil, [1]] as [[UInt8]?] {
                 try await withServer(connections: [[kept, .reset("")], [.reset("")], [kept]]) { server in
@@ -79,7 +79,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("Trap: a PUT over a kept connection that is reset is lost or arrives again, and never hangs") {
+        TransportCheck("Trap: never hangs on a PUT over a kept connection that is reset") {
             transport in
             let kept = LoopbackServer.Step.keep("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             try await withServer(connections: [[kept, .reset("")], [kept], [kept]]) { server in

@@ -5,7 +5,7 @@ extension TransportCheck {
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
     static let redirects: [TransportCheck] = [
-        TransportCheck("A GET follows a redirect to the same origin, with its authorization") { transport in
+        TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {
                 try await withServer(answer(status, ["Location: /b?x=1"]), answer("200 OK", body: "b")) { server in
                     let request = server.request(headers: [.authorization: "Bearer t", .accept: "application/json"])
@@ -18,14 +18,14 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A redirect may be relative, and HEAD stays HEAD") { transport in
+        TransportCheck("Follows a relative redirect, and keeps HEAD") { transport in
             try await withServer(answer("303 X", ["Location: ../c"]), answer("200 OK")) { server in
                 let (response, _) = try await exchange(transport, server.request("/a/b/x", method: .head))
                 try expect(response.status.code == 200, "read \(response)")
                 try expect(server.received.last?.head.first == "HEAD /a/c HTTP/1.1", "sent \(server.received.last?.head ?? [])")
             }
         },
-        TransportCheck("A redirect to another origin carries no authorization") { transport in
+        TransportCheck("Follows a redirect to another origin without Authorization") { transport in
             for status in statuses {
                 try await withServer(answer("200 OK", body: "other")) { other in
                     try await withServer(answer(status, ["Location: \(other.origin)/c"])) { server in
@@ -39,7 +39,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A redirect of a POST is not followed: it is the answer") { transport in
+        TransportCheck("Returns a redirect of POST without following it") { transport in
             for status in statuses {
                 try await withServer(answer("200 OK")) { other in
                     try await withServer(answer(status, ["Location: \(other.origin)/c"], body: "moved")) { server in
@@ -51,7 +51,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("A redirect that leads nowhere is the answer") { transport in
+        TransportCheck("Returns a redirect without a valid target") { transport in
             for lines in [[], ["Location: "]] {
                 try await withServer(answer("302 X", lines)) { server in
                     let (response, _) = try await exchange(transport, server.request())
@@ -59,7 +59,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("Redirects in a circle end after \(Redirection.most): the last one is the answer") { transport in
+        TransportCheck("Follows circular redirects \(Redirection.most) times, and returns the last one") { transport in
             let circle = Array(repeating: [answer("302 X", ["Location: /a"])], count: Redirection.most + 20)
             try await withServer(connections: circle) { server in
                 let (response, _) = try await exchange(transport, server.request())

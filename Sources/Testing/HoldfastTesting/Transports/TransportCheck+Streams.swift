@@ -9,7 +9,7 @@ extension TransportCheck {
     /// Longer than a check takes.
     private static let long = Duration.seconds(600)
 
-    /// A body that yields the pattern in chunks of 100,000 bytes.
+    /// Returns a body that yields the pattern in chunks of 100,000 bytes.
     private static func streamed(length: Int64?) -> RequestBody {
         RequestBody(length: length, contentType: "application/octet-stream") {
             AsyncStream<[UInt8]> { chunks in
@@ -21,7 +21,7 @@ extension TransportCheck {
         }
     }
 
-    /// Sends a body once with a deadline for the whole exchange and once as a stream.
+    /// Sends a body once with a deadline for the whole exchange, and once as a stream.
     private static func send(_ body: RequestBody, over transport: any HTTPTransport, expect length: String?) async throws {
         for isStream in [false, true] {
             try await withServer(answer("201 Created", body: "ok")) { server in
@@ -42,13 +42,13 @@ extension TransportCheck {
     }
 
     static let uploads: [TransportCheck] = [
-        TransportCheck("A streamed body of a known length arrives whole, with its length") { transport in
+        TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
         },
-        TransportCheck("A streamed body of an unknown length arrives whole, in chunks") { transport in
+        TransportCheck("Sends a complete streamed body of an unknown length in chunks") { transport in
             try await send(streamed(length: nil), over: transport, expect: nil)
         },
-        TransportCheck("A file arrives whole, with its length and with progress") { transport in
+        TransportCheck("Sends a complete file with its length and progress") { transport in
             let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
             try Data(pattern).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -60,7 +60,7 @@ extension TransportCheck {
             let ends = steps.count { $0.completed == Int64(size) }
             try expect(steps.count > 10 && ends == 2, "reported \(steps.count) times, \(ends) ends")
         },
-        TransportCheck("A body in memory reports its progress") { transport in
+        TransportCheck("Reports the progress of a body in memory") { transport in
             let seen = Mutex<[Int64]>([])
             let body = RequestBody(pattern, contentType: "a/b").reportingProgress { progress in
                 seen.withLock { $0.append(progress.completed) }
@@ -68,7 +68,7 @@ extension TransportCheck {
             try await send(body, over: transport, expect: String(size))
             try expect(seen.withLock { $0.last } == Int64(size), "reported \(seen.withLock { $0.suffix(1) })")
         },
-        TransportCheck("A body that fails or is shorter than announced is never taken for a whole one") { transport in
+        TransportCheck("Never completes a body that fails or is shorter than announced") { transport in
             struct Broken: Error {}
             let short = streamed(length: Int64(size) + 1)
             let failing = RequestBody(
@@ -86,12 +86,12 @@ extension TransportCheck {
                     try expect(error.code == .invalidRequest, "\(error)")
                     // A transport that stores the body first has not connected yet.
                     if error.wasSent { try await expectClosed(server) }
-                    try expect(server.received.isEmpty, "the server read it as a whole")
+                    try expect(server.received.isEmpty, "the server read it as complete")
                 }
             }
         },
         TransportCheck(
-            "A server that refuses before the body was sent ends the sending, and its response is read",
+            "Stops sending and reads the response if the server refuses early",
             needsPausing: true
         ) { transport in
             let endless = RequestBody(
@@ -105,7 +105,7 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("A server that accepts and hangs up before the body was sent ends the sending", needsPausing: true) {
+        TransportCheck("Stops sending if the server responds and closes early", needsPausing: true) {
             transport in
             let stalled = RequestBody(
                 .stream(length: nil) { write in
@@ -127,7 +127,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("Cancelling while the body is sent closes the connection", needsPausing: true) { transport in
+        TransportCheck("Closes the connection when canceled while the body is sent", needsPausing: true) { transport in
             let stalled = RequestBody(
                 .stream(length: nil) { write in
                     try await write([1])
@@ -145,7 +145,7 @@ extension TransportCheck {
     ]
 
     static let streams: [TransportCheck] = [
-        TransportCheck("The time until the head does not end a streamed body") { transport in
+        TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
             try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
                 let timeout = Duration.milliseconds(400)
                 let (_, body) = try await transport.stream(server.request(), body: nil, timeout: timeout, idleTimeout: long)
@@ -154,7 +154,7 @@ extension TransportCheck {
                 try expect(begin.duration(to: .now) > timeout * 2, "the body ended")
             }
         },
-        TransportCheck("A head that never arrives ends a streamed exchange") { transport in
+        TransportCheck("Times out a streamed exchange whose head never arrives") { transport in
             try await withServer(.stall("")) { server in
                 let error = try await failure {
                     _ = try await transport.stream(server.request(), body: nil, timeout: .milliseconds(300), idleTimeout: long)
@@ -163,7 +163,7 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("A streamed body that stops coming ends when it was silent for too long") { transport in
+        TransportCheck("Times out a streamed body after the idle time") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
                 let request = server.request()
                 let (_, body) = try await transport.stream(request, body: nil, timeout: long, idleTimeout: .milliseconds(300))
@@ -172,7 +172,7 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("The body of a streamed refusal ends with the time until the head") { transport in
+        TransportCheck("Applies the deadline of the head to the body of a streamed refusal") { transport in
             try await withServer(.dribble(head("500 X", ["Content-Length: 900000"]))) { server in
                 let request = server.request()
                 let (response, body) = try await transport.stream(
@@ -185,13 +185,13 @@ extension TransportCheck {
                 try expect(response.status.code == 500 && error.code == .timeout, "\(error)")
             }
         },
-        TransportCheck("A slow reader pauses the server, and gets the whole body", needsPausing: true) { transport in
+        TransportCheck("Pauses the server for a slow reader, which gets the complete body", needsPausing: true) { transport in
             let size = 48 * 1_024 * 1_024
             try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
                 let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
                 var chunks = body.makeAsyncIterator()
                 var count = try await chunks.next()?.count ?? 0
-                // Until the server has stopped: the sockets of both sides store a few megabytes.
+                // Until the server has stopped: the sockets of both sides buffer a few megabytes.
                 var (last, rounds) = (-1, 0)
                 while rounds < 5, server.written < size {
                     rounds = server.written == last ? rounds + 1 : 0
@@ -203,7 +203,7 @@ extension TransportCheck {
                 try expect(count == size, "read \(count) of \(size) bytes")
             }
         },
-        TransportCheck("A pause of the reader is no silence of the server") { transport in
+        TransportCheck("Does not count a pause of the reader as silence of the server") { transport in
             let size = 48 * 1_024 * 1_024
             try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
                 let idle = Duration.seconds(3)
@@ -215,7 +215,7 @@ extension TransportCheck {
                 try expect(count == size, "read \(count) of \(size) bytes")
             }
         },
-        TransportCheck("Cancelling while a streamed body comes closes the connection") { transport in
+        TransportCheck("Closes the connection when canceled while a streamed body arrives") { transport in
             try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
                 try await expectCancelled(server) {
                     let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
@@ -224,7 +224,7 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("A streamed body that is released early closes its connection, also while the server is paused") {
+        TransportCheck("Closes the connection of a streamed body that is released early") {
             transport in
             let size = 48 * 1_024 * 1_024
             for step in [

@@ -1,25 +1,26 @@
 public import HTTPTypes
 public import ResilientHTTP
 
-/// One thing that every transport does, tried over a real socket: the suite that a transport passes before a client may use it.
+/// A check of one rule that every transport must follow, run over a real socket. All checks together are the suite that a transport must
+/// pass before a client uses it.
 ///
 /// ```swift
-/// @Test("The transport keeps to its contract", arguments: TransportCheck.all)
+/// @Test("Keeps the contract of transports", arguments: TransportCheck.all)
 /// func keeps(_ check: TransportCheck) async throws {
 ///     try await check.run(MyTransport())
 /// }
 /// ```
 public struct TransportCheck: Sendable, CustomStringConvertible {
-    /// What the transport does, as a sentence.
+    /// The rule, as a sentence.
     public let description: String
-    /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't: it stores the
-    /// bytes in a temporary file.
+    /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't: it
+    /// stores the bytes in a temporary file.
     public let needsPausing: Bool
     private let body: @Sendable (any HTTPTransport) async throws -> Void
 
-    /// A transport does not do what it should.
+    /// A violation of a rule by a transport.
     public struct Violation: Error, CustomStringConvertible {
-        /// What it did.
+        /// The observed behavior.
         public let description: String
     }
 
@@ -33,8 +34,8 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     /// All checks.
     public static let all = answers + bodies + redirects + failures + endings + uploads + streams
 
-    /// Tries a transport.
-    /// - Throws: ``Violation`` if it does not do what it should.
+    /// Runs the check on a transport.
+    /// - Throws: ``Violation`` if the transport violates the rule.
     public func run(_ transport: any HTTPTransport) async throws {
         try await body(transport)
     }
@@ -43,7 +44,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         guard condition else { throw Violation(description: otherwise()) }
     }
 
-    /// Runs a body against a scripted server, and closes the server whatever happens.
+    /// Runs a body with a scripted server, and closes the server at the end.
     static func withServer(
         _ steps: LoopbackServer.Step...,
         body: (LoopbackServer) async throws -> Void
@@ -65,17 +66,17 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A whole answer with the length of its body, the last of its connection.
+    /// Returns a complete response with the length of its body, the last one of its connection.
     static func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
     }
 
-    /// The head of an answer that is the last of its connection.
+    /// Returns the head of a response that is the last one of its connection.
     static func head(_ status: String, _ lines: [String] = []) -> String {
         (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    /// Sends a request and reads the answer whole.
+    /// Sends a request and reads the complete response.
     static func exchange(
         _ transport: any HTTPTransport,
         _ request: HTTPRequest,
@@ -87,21 +88,21 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         return (response, try await answer.collect(upTo: 64 * 1_024 * 1_024).bytes)
     }
 
-    /// The error that an operation ends with.
+    /// Returns the error of an operation.
     static func failure(_ operation: () async throws -> Void) async throws -> TransportError {
         do {
             try await operation()
         } catch let error as TransportError {
             return error
         } catch {
-            throw Violation(description: "threw \(type(of: error)), which is no TransportError")
+            throw Violation(description: "threw \(type(of: error)), which is not a TransportError")
         }
         throw Violation(description: "succeeded")
     }
 }
 
 extension LoopbackServer {
-    /// A request to this server.
+    /// Returns a request to this server.
     public func request(_ path: String = "/a", method: HTTPRequest.Method = .get, headers: HTTPFields = [:]) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path, headerFields: headers)
     }

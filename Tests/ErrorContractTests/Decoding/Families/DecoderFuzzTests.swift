@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The headers with some of their values changed as the body is.
+    /// Returns the headers with some of their values mutated like the body.
     private static func mutated(_ headers: HTTPFields, _ generator: inout SplitMix64) -> HTTPFields {
         var result = HTTPFields()
         for field in headers {
@@ -39,7 +39,7 @@ import Testing
         return result
     }
 
-    @Test("Whatever becomes of a known body, nothing traps and nothing is invented", arguments: [11, 12])
+    @Test("No mutation of a known body traps or invents facts", arguments: [11, 12])
     func mutations(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<max(1, Self.rounds / 2) {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("A body that is cut off anywhere keeps its status, and no half of a text is shown", arguments: LabeledBody.small)
+    @Test("A truncated body keeps its status and shows no partial text", arguments: LabeledBody.small)
     func cut(body: LabeledBody) {
         guard (try? JSONParser(duplicates: .lastWins).parse(body.body))?.objectValue != nil, body.body.first == UInt8(ascii: "{")
         else { return }

@@ -4,12 +4,12 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// An answer written from the documented shape of some server or captured from one, and what must be read from it.
+/// A response that was written from a server's documentation or captured from a server, with the facts that must be read from it.
 struct LabeledBody: Sendable, CustomTestStringConvertible {
-    /// The row of the table of families, or 0.
+    /// The row in the table of families; 0 for none.
     var row: Int
     var label: String
-    /// The server that it was captured from; `nil` if it was written from a document.
+    /// The server that it was captured from; `nil` if it was written from documentation.
     var source: String?
     var status: Int
     var headers: HTTPFields
@@ -25,11 +25,11 @@ struct LabeledBody: Sendable, CustomTestStringConvertible {
         ErrorDecoder().decode(status: status, headers: headers, body: body, now: Self.now)
     }
 
-    /// The bodies of all files under `Resources/bodies`, at any depth: a list, or an entry on each line.
+    /// The bodies of all files under `Resources/bodies`, at any depth: each file is a list, or has an entry per line.
     static let loaded = Result { try load() }
-    /// The bodies, or none if a file cannot be read; a test says which.
+    /// The bodies; empty if a file can't be read, which a test reports.
     static let all = (try? loaded.get()) ?? []
-    /// Those that are not made to be large.
+    /// The bodies that are not large on purpose.
     static let small = all.filter { $0.body.count <= 16_384 }
 
     private static func load() throws -> [LabeledBody] {
@@ -61,7 +61,7 @@ struct LabeledBody: Sendable, CustomTestStringConvertible {
         body = try Self.bytes(of: json)
         let facts = try #require(json["expected"]?.objectValue)
         expected = ErrorDecoder().decode(status: status, headers: [:], body: [], now: Self.now)
-        // What a real server sent is labelled without looking at the decoder: its family is whatever the decoder says.
+        // Responses captured from real servers are labeled without their family, so the decoder's result counts.
         let family = facts["family"]?.stringValue ?? (source == nil ? nil : decoded.family.rawValue)
         expected.family = ErrorBodyFamily(rawValue: try #require(family))
         expected.status = facts["status"]?.doubleValue.map { Int($0) } ?? status
@@ -80,7 +80,7 @@ struct LabeledBody: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The body as `text` (in which `PAD` may stand for many repetitions), as `hex`, or as `json`.
+    /// Returns the body of `text` (in which `PAD` is replaced by many repetitions), `hex`, or `json`.
     private static func bytes(of json: JSONObject) throws -> [UInt8] {
         if let text = json["text"]?.stringValue {
             guard let pad = json["pad"]?.objectValue else { return Array(text.utf8) }

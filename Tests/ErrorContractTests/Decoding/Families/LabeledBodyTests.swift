@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct LabeledBodyTests {
-    @Test("A body of a known shape is read as its label says", arguments: LabeledBody.all)
+    @Test("Reads a body of a known structure as labeled", arguments: LabeledBody.all)
     func read(body: LabeledBody) {
         let (read, expected) = (body.decoded, body.expected)
         #expect(read.status == expected.status)
@@ -24,7 +24,7 @@ import Testing
         #expect(Set(bodies.map { $0.testDescription + ($0.source ?? "") }).count == bodies.count, "a label names one body")
     }
 
-    /// How many of some bodies were read right, fact by fact.
+    /// The number of bodies that were read correctly, for each fact.
     private struct Score {
         var bodies = 0
         var status = 0
@@ -43,7 +43,7 @@ import Testing
             violations += read.violations == expected.violations ? 1 : 0
         }
 
-        /// A line of the table; in the totals as a share.
+        /// Returns a line of the table, with fractions for the totals.
         func line(_ name: String, asShare: Bool = false) -> String {
             let facts = [status, retryAfter, code, requestID, violations]
             let shares = facts.map { "\(Double($0 * 1_000 / max(1, bodies)) / 10) %" }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("Of the five facts of an answer enough are read right: status and delay always, code and id in 97 %, fields in 95 %")
+    @Test("Reads status and delay always, the code and id of 97%, the fields of 95%")
     func score() {
         var total = Score()
         var captured = Score()

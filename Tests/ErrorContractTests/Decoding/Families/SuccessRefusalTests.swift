@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "A success that says no is an error",
+        "A success that reports a refusal is an error",
         arguments: [
             (#"{"success":false,"error":"Nope"}"#, ErrorBodyFamily.success, 200), (#"{"success":false}"#, .success, 200),
             (#"{"success":false,"error_code":429}"#, .success, 429), (#"{"valid":false,"error":"Nope"}"#, .success, 200),
@@ -44,7 +44,7 @@ import Testing
         "[" + Array(repeating: #"{"id":1,"text":"a ] } \" , {"}"#, count: 40_000).joined(separator: ",") + "]"
 
     @Test(
-        "A large body is a success or a refusal as a small one is, wherever the member stands that says so",
+        "Classifies a large body like a small one, wherever its deciding member is",
         arguments: [
             (#"{"success":true,"data":\#(megabyte)}"#, false), (megabyte, false), (#"{"items":\#(megabyte),"errors":[]}"#, false),
             (#"{"success":false,"data":\#(megabyte)}"#, true), (#"{"data":\#(megabyte),"success":false}"#, true),
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "What is passed over is passed over as it stands: quotes, escapes, brackets in texts, nesting of any depth",
+        "Skips quotes, escapes, brackets in texts and nesting of any depth correctly",
         arguments: [
             (#"{"a":"}]{[","success":false}"#, true), (#"{"a":"\\","success":false}"#, true),
             (#"{"a":"\"}","success":false}"#, true),
@@ -75,7 +75,7 @@ import Testing
         #expect((refusal(text) != nil) == isRefused)
     }
 
-    @Test("Nesting beyond any depth is no trap, and no refusal")
+    @Test("Extreme nesting neither traps nor counts as a refusal")
     func deep() {
         for text in ["[", "{\"a\":", "{\"success\":["] {
             #expect(refusal(String(repeating: text, count: 200_000)) == nil)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("A page under a success is no answer of the API, and is never shown")
+    @Test("A web page under a success is not an API response and is never shown")
     func page() {
         let error = refusal("<!doctype html><title>Hotel</title>", headers: [.requestID: "r1"])
         #expect(error?.code == .notAPIResponse && error?.message == nil && error?.requestID == "r1")

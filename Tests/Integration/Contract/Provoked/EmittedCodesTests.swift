@@ -4,15 +4,16 @@ import TestSupport
 import Testing
 
 @Suite struct EmittedCodesTests {
-    /// Codes that the server's sources name, but that no request to the account server is answered with: they are for the routes of
-    /// other apps, in whose errors and bodies they occur. `FrameworkCodesTests` provokes them.
+    /// Codes that the server's sources contain, but that no request to the account server can return. They are for the routes of
+    /// other
+    /// apps, in whose errors and bodies they occur. `FrameworkCodesTests` provokes them.
     static let ofOtherApps: Set<ErrorCode> = [
         .resourceAlreadyExists, .resourceDeleted, .validationInvalidDate, .validationInvalidURL,
     ]
-    /// Codes of which people read on a page, and programs in a header.
+    /// Codes that users see as a page, and programs as a header.
     static let onPages: Set<ErrorCode> = [.resourceForbidden]
 
-    @Test("Every code that a source of the server names is provoked by a test")
+    @Test("A test provokes every code that a source of the server names")
     func everyCodeIsProvoked() throws {
         let root = Repository.root
         let names = try Self.names(in: root.appending(path: "Sources/Shared/ErrorContract/Catalogue/Standard"))
@@ -34,7 +35,7 @@ import Testing
         #expect(gone.isEmpty, "no source names these any more: \(gone)")
     }
 
-    /// The codes by their names in Swift.
+    /// Returns the codes by their names in Swift.
     private static func names(in folder: URL) throws -> [String: ErrorCode] {
         let text = try sources(in: folder).map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let pairs = text.matches(of: /public static let (\w+) = Self\("(\w+)"\)/).map { (String($0.1), ErrorCode(String($0.2))) }

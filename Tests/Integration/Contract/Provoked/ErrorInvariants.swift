@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Expects of an answer what holds for every error: the headers, the delays, and that nothing internal is told.
+/// Expects the properties of every error response: its headers, its delays, and that it reveals nothing internal.
 func expectInvariants(
     of response: RawHTTP.Answer,
     code: ErrorCode,

@@ -9,7 +9,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// An app whose routes throw what they are asked for, on a socket.
+/// An app on a socket whose routes throw the requested errors.
 @Suite struct EveryCodeTests {
     private struct Meeting: Decodable {
         let start: Date
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "All codes of the catalogue, in every form and in two languages, are read back as what was thrown",
+        "Reads back every code of the catalog in every form and two languages",
         arguments: ErrorForm.allCases
     )
     func everyCode(form: ErrorForm) async throws {
@@ -109,7 +109,7 @@ import Testing
         return all.map { FieldViolation(field: $0.field, message: $0.message) }
     }
 
-    @Test("Codes that only other apps' routes bring about are provoked by such routes")
+    @Test("Provokes codes that only other apps' routes can emit with such routes")
     func otherApps() async throws {
         try await withThrowingApp { url in
             var provoked: Set<ErrorCode> = []
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Whatever is thrown, nothing of it is told but a code", arguments: ErrorForm.allCases)
+    @Test("Reports only a code, whatever a route throws", arguments: ErrorForm.allCases)
     func trouble(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
             let response = try await RawHTTP.send("GET", "/trouble", to: url)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("To HEAD an error has the headers that GET has and no body, and the connection goes on", arguments: ErrorForm.allCases)
+    @Test("An error to HEAD has GET's headers and no body, and the connection stays open", arguments: ErrorForm.allCases)
     func head(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
             for path in ["/throw/RATE_LIMIT_EXCEEDED", "/nothing", "/throw/VALIDATION_INVALID_URL"] {
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "A sane request id is echoed, another is replaced, and the body names the one in the header",
+        "Echoes a valid request id, replaces another, and repeats it in the body",
         arguments: ErrorForm.allCases
     )
     func requestIDs(form: ErrorForm) async throws {

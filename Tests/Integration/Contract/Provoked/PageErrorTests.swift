@@ -5,7 +5,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct PageErrorTests {
-    @Test("A form that comes from another site's page is refused on a page, with the code in a header")
+    @Test("A form from another site gets an error page with the code in a header")
     func foreignForm() async throws {
         try await withServer { server in
             let response = try await RawHTTP.send(

@@ -11,7 +11,7 @@ import Testing
 extension ProvokedError {
     private static let password = "correct horse battery"
 
-    /// What is wrong with an account, a session or a link.
+    /// Errors of accounts, sessions and links.
     static let accounts: [ProvokedError] = [
         ProvokedError(
             .authInvalidCredentials,
@@ -65,7 +65,7 @@ extension ProvokedError {
 }
 
 extension Provocation {
-    /// An account in some state.
+    /// Adds an account in some state.
     func account(_ state: Account.State) async throws -> Account {
         let account = Account(
             id: Account.ID(rawValue: UUID()),
@@ -80,7 +80,7 @@ extension Provocation {
         return account
     }
 
-    /// Signs in to an account in some state, with the right password.
+    /// Signs in to an account in some state with the right password.
     func signIn(_ state: Account.State) async throws -> RawHTTP.Answer {
         let account = try await account(state)
         return try await send(
@@ -90,7 +90,7 @@ extension Provocation {
         )
     }
 
-    /// The tokens of a session.
+    /// Signs in and returns the tokens of the session.
     func signedIn() async throws -> (access: String, refresh: String) {
         let json = try await signIn(.active).json()
         return (try #require(json["access_token"]?.stringValue), try #require(json["refresh_token"]?.stringValue))

@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 extension ProvokedError {
-    /// Too many requests, and what goes wrong on the server. The last ones leave its database broken.
+    /// Too many requests, and failures of the server. The last ones leave its database broken.
     static let failures: [ProvokedError] = [
         ProvokedError(.rateLimitExceeded, "a fourth reset request within the hour") { provocation in
             let body = #"{"email":"limit-\#(provocation.mark)@example.com"}"#
@@ -21,7 +21,8 @@ extension ProvokedError {
         },
         ProvokedError(.serverTimeout, "a route that hangs") { provocation in
             let request = Task { try await provocation.register(password: ScriptedHashing.hanging) }
-            // Its time is over only once it hangs: else it would never come to, and its release would let the next one pass.
+            // Its deadline must pass only after it hangs. Otherwise it would not hang, and its release would let the next one
+            // pass.
             while provocation.hashing.hangs == 0 { await Task.yield() }
             let response = try await provocation.moving(provocation.clocks.route) { try await request.value }
             provocation.hashing.release()
@@ -65,7 +66,7 @@ extension Provocation {
         return try await send("POST", "/api/auth/register", body)
     }
 
-    /// Takes the accounts away, as a botched restore would.
+    /// Renames the table of accounts, like a failed restore would.
     fileprivate func breakDatabase() throws {
         let queue = try DatabaseQueue(beside: server.server)
         try queue.write { database in

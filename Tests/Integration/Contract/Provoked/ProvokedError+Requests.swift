@@ -5,7 +5,7 @@ import Testing
 extension ProvokedError {
     private static let reset = "/api/request-password-reset/"
 
-    /// What is wrong with a request before anybody looks at what it says.
+    /// Errors in a request that are detected before its content is read.
     static let requests: [ProvokedError] = [
         ProvokedError(.requestMalformed, "JSON that ends too early", "POST", reset, #"{"email":"#),
         ProvokedError(.requestMalformed, "a key twice", "POST", reset, #"{"email":"a@example.com","email":"b@example.com"}"#),
@@ -44,7 +44,7 @@ extension ProvokedError {
         ProvokedError(.resourceNotFound, "an unknown path, POST", "POST", "/api/nothing", "{}"),
     ]
 
-    /// What is wrong with what a request says.
+    /// Errors in the content of a request.
     static let input: [ProvokedError] = [
         ProvokedError(.validationMissingField, "no address", "POST", reset, "{}"),
         ProvokedError(.validationInvalidEmail, "an address that is none", "POST", reset, #"{"email":"nope"}"#),

@@ -7,7 +7,7 @@ import Synchronization
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// One error that the account server answers with, and how it is brought to do so.
+/// An error of the account server, and the steps that provoke it.
 struct ProvokedError: Sendable {
     let code: ErrorCode
     let cause: String
@@ -23,23 +23,23 @@ struct ProvokedError: Sendable {
         self.provoke = provoke
     }
 
-    /// A cause that is one request.
+    /// Creates an error that a single request provokes.
     init(_ code: ErrorCode, _ cause: String, _ method: String, _ path: String, _ json: String? = nil, _ headers: String...) {
         self.init(code, cause) { try await $0.send(method, path, json, headers) }
     }
 
-    /// All causes, in an order in which they can follow each other on one server.
+    /// All errors, in an order in which they can follow each other on one server.
     static let all = requests + input + accounts + failures
 }
 
-/// A server for provocations, and what the answer shall look like.
+/// A server for provocations, and the expected form of the response.
 struct Provocation: Sendable {
     let server: TestServer
     let hashing: ScriptedHashing
     let clocks: Clocks
-    /// Headers of every request.
+    /// Headers that every request has.
     var headers: [String] = []
-    /// A name that no other provocation of this server has.
+    /// A name that is unique among the provocations of this server.
     var mark = ""
 
     /// The clocks of the server's deadlines.
@@ -48,7 +48,7 @@ struct Provocation: Sendable {
         let body = ManualClock()
     }
 
-    /// Sends JSON, or nothing.
+    /// Sends JSON, or no body.
     func send(_ method: String, _ path: String, _ json: String? = nil, _ more: [String] = []) async throws -> RawHTTP.Answer {
         let type = json == nil || more.contains { $0.hasPrefix("Content-Type") } ? [] : ["Content-Type: application/json"]
         return try await RawHTTP.send(
@@ -60,7 +60,7 @@ struct Provocation: Sendable {
         )
     }
 
-    /// Moves a clock until an answer comes.
+    /// Advances a clock until a response arrives.
     func moving(
         _ clock: ManualClock,
         _ answer: @escaping @Sendable () async throws -> RawHTTP.Answer

@@ -7,11 +7,11 @@ import Testing
 
 @Suite struct ProvokedErrorTests {
     @Test(
-        "Every error that the account server answers with is read back as the same error, whatever its form and language",
+        "Every error of the account server reads back equal in every form and language",
         arguments: ErrorForm.allCases
     )
     func table(form: ErrorForm) async throws {
-        // Problem details are asked for by the client, from a server that would rather send something else.
+        // The client requests problem details from a server whose default is another form.
         try await Provocation.run(form: form == .problem ? .standard : form) { provocation in
             for (index, error) in ProvokedError.all.enumerated() {
                 for language in [Language.english, .spanish] {
@@ -65,6 +65,6 @@ import Testing
         }
     }
 
-    /// Codes whose causes here say more than the catalogue.
+    /// Codes whose texts here contain more than the catalog's.
     private static let textsOfTheirOwn: Set<ErrorCode> = [.rateLimitExceeded, .authWeakPassword, .authUserSuspended]
 }

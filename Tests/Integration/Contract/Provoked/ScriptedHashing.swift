@@ -3,9 +3,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Password hashes that cost nothing, and that fail or hang where a password asks for it.
+/// Password hashing that costs nothing, and that fails or hangs for certain passwords.
 final class ScriptedHashing: PasswordHashing {
-    /// What a failing library may say: nothing of it is for anybody's eyes.
+    /// The error of a failing library. No part of its text may be visible outside.
     struct Trouble: Error, LocalizedError, CustomStringConvertible {
         static let secrets = ["hunter2", "INSERT INTO account", "/srv/holdfast", "Trouble"]
 
@@ -19,7 +19,7 @@ final class ScriptedHashing: PasswordHashing {
     private let gate = DispatchSemaphore(value: 0)
     private let waiting = Mutex(0)
 
-    /// How many hashes hang.
+    /// The number of hanging hashes.
     var hangs: Int { waiting.withLock { $0 } }
 
     /// Lets one hanging hash end.

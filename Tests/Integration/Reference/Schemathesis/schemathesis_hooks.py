@@ -1,22 +1,22 @@
-"""What Schemathesis checks of Holdfast beside its own checks."""
+"""Checks of Holdfast that Schemathesis runs in addition to its own."""
 
 import unicodedata
 
 import schemathesis
 
-# The shape that a document can describe was right: then nothing may say that it was not.
+# The prefixes of codes that a request must not get if it matches the document.
 CALLED_INVALID = ("VALIDATION_", "REQUEST_")
 
-# Not the request is wrong, but another one has its idempotency key.
+# These codes mean that another request has the idempotency key, not that the request is invalid.
 KEY_IS_TAKEN = ("REQUEST_CONFLICT", "REQUEST_KEY_REUSED")
 
-# Limits in bytes, where a document can count characters only.
+# Limits in bytes. A document can only limit characters.
 BYTES = {"token": 512, "refresh_token": 512, "password": 4_096, "new_password": 4_096, "confirm_password": 4_096}
 
 
 @schemathesis.check
 def valid_data_is_not_called_invalid(ctx, response, case):
-    """A request that fits the document is not refused as malformed or invalid."""
+    """Fails if a request that matches the document is refused as malformed or invalid."""
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     code = "".join(response.headers.get("x-error-code", []))
@@ -25,7 +25,7 @@ def valid_data_is_not_called_invalid(ctx, response, case):
 
 
 def is_beyond_the_document(body):
-    """Whether a body breaks a rule that a schema can't tell: bytes, categories of Unicode, punycode."""
+    """Returns whether a body violates a rule that a schema can't express: bytes, categories of Unicode, punycode."""
     if not isinstance(body, dict):
         return False
     return any(

@@ -5,20 +5,21 @@ import RateLimiting
 import ResilientHTTP
 import Synchronization
 
-/// A server behind a network, in memory: its limiter is the real one, its answers tell it in the real fields, and calls take a
-/// random time there and back.
+/// A server behind a network, in memory. It uses the real limiter and the real header fields, and calls take a random time in
+/// each
+/// direction.
 final class LimitedServer: HTTPTransport {
-    /// In what words the server tells its limit.
+    /// The notation of the limit in the header fields.
     enum Dialect: CaseIterable, Sendable {
         /// `RateLimit-Policy` and `RateLimit` as structured fields.
         case draft10
         /// `RateLimit: limit=…, remaining=…, reset=…`.
         case draft7
-        /// A field each, with the window beside the limit.
+        /// A separate field for each fact, with the window beside the limit.
         case draft6
         /// `X-RateLimit-*`, the reset in seconds from now.
         case vendor
-        /// `X-RateLimit-*`, the reset in seconds since 1970, as GitHub tells it.
+        /// `X-RateLimit-*`, the reset in seconds since 1970, like GitHub.
         case vendorInstant
     }
 
@@ -39,7 +40,7 @@ final class LimitedServer: HTTPTransport {
         state = Mutex(State(generator: SplitMix64(seed: seed)))
     }
 
-    /// When calls arrived, and whether they were admitted.
+    /// The instants of the calls, and whether they were admitted.
     var log: [(instant: Duration, isAdmitted: Bool)] { state.withLock(\.log) }
 
     func send(
@@ -67,7 +68,7 @@ final class LimitedServer: HTTPTransport {
             let now = Int64(clock.now.offset / .nanoseconds(1))
             let decision = state.window.admit(at: now, policy: policy)
             state.log.append((clock.now.offset, decision.isAdmitted))
-            // The time until there is one more than there is now.
+            // The time until the remaining quota grows by one.
             let remaining = state.window.remaining(at: now, policy: policy)
             var probe = state.window
             if remaining > 0 { _ = probe.admit(at: now, policy: policy, cost: remaining) }
@@ -110,7 +111,7 @@ final class LimitedServer: HTTPTransport {
 
 /// An instant as an HTTP-date (RFC 9110 §5.6.7).
 enum HTTPDateText {
-    /// The three forms that a reader must know.
+    /// The three forms that a recipient must support.
     enum Form: String {
         case imf = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         case rfc850 = "EEEE, dd-MMM-yy HH:mm:ss 'GMT'"

@@ -9,16 +9,16 @@ extension Users {
     /// `holdfast users audit`
     struct Audit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what happened to an account, newest first.",
+            abstract: "List the events of an account, newest first.",
             discussion: """
-                Each line: the time (UTC), what happened, the network of the client, the id of the request as logs have it.
-                Events are kept for a year, of each kind the newest 200. A running server writes them twice a second.
+                Each line has the time (UTC), the event, the network of the client, and the id of the request in the log. Events are stored
+                for a year, at most the newest 200 of each kind. A running server stores them twice a second.
                 """
         )
 
         @OptionGroup var which: AccountOptions
 
-        @Option(help: "The most events to print.")
+        @Option(help: "The largest number of events.")
         var limit = 100
 
         @Flag(help: "Print JSON, one object per event in an array.")
@@ -49,7 +49,7 @@ extension Users {
                     let client = (event.origin.client ?? "-").padding(toLength: 20, withPad: " ", startingAt: 0)
                     Terminal.say("\(event.time.formatted(.iso8601))  \(kind)  \(client)  \(event.origin.requestID ?? "-")")
                 }
-                if events.isEmpty { Terminal.complain("Nothing has happened to this account yet.") }
+                if events.isEmpty { Terminal.complain("There are no events of this account.") }
             }
         }
     }

@@ -8,32 +8,32 @@ extension Users {
     /// `holdfast users import`
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring the people of another system in, with the passwords they have.",
+            abstract: "Import the users of another system with their passwords.",
             discussion: """
-                FILE is one of these; which one is read off its beginning:
-                  CSV with a head: email, first_name, password_hash, state, locale (all but email may be left out; name,
-                  password, is_active and deleted_at are read too, as Laravel and Django name them)
+                FILE has one of these formats, which is detected from its beginning:
+                  CSV with a header: email, first_name, password_hash, state, locale (only email is required; the names name,
+                  password, is_active and deleted_at of Laravel and Django are also accepted)
                   JSON lines with the same members
-                  what `manage.py dumpdata auth.user` of Django writes
-                  Django's SQLite database itself (table auth_user)
+                  the output of Django's `manage.py dumpdata auth.user`
+                  Django's SQLite database (table auth_user)
 
-                Password hashes may be Django's pbkdf2_sha256 (at most 2,000,000 rounds), bcrypt ($2a$, $2b$, $2y$; also bcrypt$ and
-                bcrypt_sha256$ of Django; at most 15) and Argon2id of one lane. They are verified as they are, and replaced by Argon2id
-                when the person next signs in. Without a hash a person begins with a password reset.
+                Supported password hashes: Django's pbkdf2_sha256 (at most 2,000,000 rounds), bcrypt ($2a$, $2b$, $2y$; also bcrypt$ and
+                bcrypt_sha256$ of Django; at most 15) and Argon2id with one lane. They are verified in their format, and replaced by
+                Argon2id at the user's next sign-in. A user without a hash starts with a password reset.
 
-                Who has an account already is left as is, so that an import that was interrupted is simply started again. What can't be
-                imported is told with its line, and the others are imported; the exit code is then 1. The server may run meanwhile.
+                Existing accounts are not changed, so an interrupted import can be repeated. Invalid users are reported with their line and
+                skipped; the exit code is then 1. A server may run during the import.
                 """
         )
 
         @Argument(help: "The file to import.", completion: .file())
         var file: String
 
-        @Flag(help: "Read and check all, and write nothing.")
+        @Flag(help: "Read and check everything, and write nothing.")
         var dryRun = false
 
         @Option(
-            help: "The language of people of whom none is said: \(Language.supported.map(\.rawValue).joined(separator: ", "))."
+            help: "The language of users without one: \(Language.supported.map(\.rawValue).joined(separator: ", "))."
         )
         var locale = "en"
 
@@ -55,7 +55,7 @@ extension Users {
             }
             let scratch = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
-            // What is only tried makes no data where there is none.
+            // A dry run creates no data folder.
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
             let isNew = !configuration.database.isRemote && !data.exists
             let stores = dryRun && isNew ? try Stores(scratch) : try await data.stores(configuration)
@@ -75,7 +75,7 @@ extension Users {
             }
             bar.clear()
             Terminal.say(
-                "\(progress.added) \(dryRun ? "would be added" : "added"), \(progress.present) there before, \(progress.refused) refused"
+                "\(progress.added) \(dryRun ? "would be added" : "added"), \(progress.present) existing, \(progress.refused) refused"
             )
             if progress.refused > 0 { throw ExitCode.failure }
         }

@@ -7,7 +7,7 @@ extension Users {
     /// `holdfast users suspend`
     struct Suspend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take an account out of use: its sessions and links end at once, and a reset does not undo it."
+            abstract: "Suspend an account: its sessions and links end at once, and a password reset does not undo it."
         )
 
         @OptionGroup var which: AccountOptions
@@ -18,7 +18,7 @@ extension Users {
 
     /// `holdfast users deactivate`
     struct Deactivate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Close an account: like suspend, and the person is told so.")
+        static let configuration = CommandConfiguration(abstract: "Deactivate an account: sign-in reports that it is inactive.")
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
@@ -28,7 +28,7 @@ extension Users {
 
     /// `holdfast users activate`
     struct Activate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Put an account back into use; a frozen one too.")
+        static let configuration = CommandConfiguration(abstract: "Activate an account, also a locked one.")
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
@@ -37,7 +37,7 @@ extension Users {
     }
 }
 
-/// Changes the state of an account, takes note of it, and says so.
+/// Changes the state of an account, records the event, and prints the result.
 private func change(
     _ which: AccountOptions,
     _ state: Account.State,

@@ -10,7 +10,7 @@ import StrictJSON
 /// `holdfast users`
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Add, list and import accounts, take them out of use, and see what happened to them.",
+        abstract: "Add, list, import, suspend and activate accounts, and list their events.",
         subcommands: [Add.self, List.self, Import.self, Suspend.self, Deactivate.self, Activate.self, Audit.self]
     )
 
@@ -21,13 +21,13 @@ struct Users: AsyncParsableCommand {
             discussion: "The password is read from standard input: typed at a prompt, or piped in as one line."
         )
 
-        @Argument(help: "The e-mail address.")
+        @Argument(help: "The email address.")
         var email: String
 
-        @Option(help: "The name that the person is greeted by.")
+        @Option(help: "The user's first name.")
         var firstName: String
 
-        @Option(help: "The language of the account's mails: \(Language.supported.map(\.rawValue).joined(separator: ", ")).")
+        @Option(help: "The language of the account's emails: \(Language.supported.map(\.rawValue).joined(separator: ", ")).")
         var locale = "en"
 
         @OptionGroup var data: DataOptions
@@ -39,7 +39,7 @@ struct Users: AsyncParsableCommand {
                 address = try EmailAddress(email)
                 name = try FirstName(firstName)
             } catch {
-                throw ValidationError("“\(email)” or “\(firstName)” can't be used: \(error)")
+                throw ValidationError("“\(email)” or “\(firstName)” is invalid: \(error)")
             }
             guard Language.supported.contains(Language(locale)) else {
                 throw ValidationError("--locale must be one of \(Language.supported.map(\.rawValue).joined(separator: ", "))")
@@ -52,7 +52,7 @@ struct Users: AsyncParsableCommand {
 
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
-            // Not a whole server: one may be running, whose limits are its own.
+            // Doesn't start a server, which would apply its own rate limits: one may be running.
             let stores = try await data.stores(configuration)
             let keys = try stores.keys(secret: configuration.secret)
             let authentication = Authentication(
@@ -112,27 +112,27 @@ struct Users: AsyncParsableCommand {
     }
 }
 
-/// Which account a command is about.
+/// The account that a command changes or shows.
 struct AccountOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The e-mail address of the account.", valueName: "address"))
+    @Argument(help: ArgumentHelp("The email address of the account.", valueName: "address"))
     var email: String?
 
-    @Option(help: "The id of the account, in place of its address.")
+    @Option(help: "The id of the account, instead of its address.")
     var id: String?
 
     func validate() throws {
-        guard (email == nil) != (id == nil) else { throw ValidationError("name the account by its address or by --id") }
+        guard (email == nil) != (id == nil) else { throw ValidationError("specify either the address or --id") }
     }
 
-    /// The account.
+    /// Returns the account.
     /// - Throws: `ExitCode` 1 if there is none.
     func account(in stores: Stores) async throws -> Account {
         if let email {
-            guard let address = try? EmailAddress(email) else { throw ValidationError("“\(email)” is no e-mail address") }
+            guard let address = try? EmailAddress(email) else { throw ValidationError("“\(email)” is not an email address") }
             if let account = try await stores.accounts.account(email: address) { return account }
         } else {
             guard let uuid = id.flatMap({ UUID(uuidString: $0) }) else {
-                throw ValidationError("--id is no id, as `users list` shows it")
+                throw ValidationError("--id is not an id; copy one from 'holdfast users list'")
             }
             if let account = try await stores.accounts.account(id: Account.ID(rawValue: uuid)) { return account }
         }

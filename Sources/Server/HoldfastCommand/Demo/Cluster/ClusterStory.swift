@@ -7,12 +7,12 @@ import HoldfastURLSession
 import ResilientHTTP
 import Timekeeping
 
-/// The failures of a cluster, one after the other, under load.
+/// The cluster demo: failures one after another, under load.
 struct ClusterStory: Sendable {
     let cluster: DemoCluster
     let load: DemoLoad
     let steps: Steps
-    /// The times that an email in flight may be delivered again: once for each failure of a server or of the database.
+    /// The largest number of duplicates of an email: one for each failure of a server or of the database.
     private static let interruptions = 3
 
     init(cluster: DemoCluster, printer: DemoPrinter) {
@@ -23,7 +23,7 @@ struct ClusterStory: Sendable {
     }
 
     /// Runs all steps.
-    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as it should.
+    /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as expected.
     func run() async throws {
         try await oneAccount()
         try await load.run {
@@ -84,7 +84,7 @@ struct ClusterStory: Sendable {
     // MARK: - Failures
 
     private func killServer() async throws {
-        // So that emails are in flight, too.
+        // Wait, so that emails are in flight, too.
         try await Task.sleep(for: .seconds(3))
         try await steps.run("Kill server 2 under load (kill -9)") {
             let (before, accounts) = (load.counts, load.accounts.count)
@@ -130,7 +130,7 @@ struct ClusterStory: Sendable {
         }
     }
 
-    /// Waits until all servers are ready and the load goes on.
+    /// Waits until all servers are ready and the load continues.
     private func waitForService() async throws -> Duration {
         let acknowledged = load.counts.acknowledged
         return try await wait(30, "the servers did not serve again") {
@@ -164,7 +164,7 @@ struct ClusterStory: Sendable {
             let back = try await wait(10, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             let decisions = try await decisions(attempts)
             admitted += decisions.admitted
-            // A server that lost its data counts anew, and each server enforces what it has counted itself.
+            // Redis has lost its counts, but each server also enforces the usage that it has counted itself.
             let most = DemoCluster.quota + share
             guard admitted <= most else {
                 throw DemoStory.Unexpected(description: "\(admitted) were admitted in all, more than \(most)")
@@ -176,7 +176,7 @@ struct ClusterStory: Sendable {
         }
     }
 
-    /// Validates an unknown link again and again, on each server in turn.
+    /// Validates an unknown link repeatedly, on each server in turn.
     private func decisions(_ count: Int) async throws -> (admitted: Int, slowest: Duration) {
         let body = RequestBody(Array(#"{"token":"\#(String(repeating: "A", count: 43))"}"#.utf8), contentType: "application/json")
         var (admitted, slowest) = (0, Duration.zero)
@@ -201,8 +201,9 @@ struct ClusterStory: Sendable {
 
     // MARK: - Numbers
 
-    /// The numbers of a failure.
-    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is gone, or a response was another than the contract's 503 and 504.
+    /// Returns the measurements of a failure.
+    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is missing, or if a response was an error other than 503 and 504 with
+    ///   Retry-After.
     private func summary(since before: DemoLoad.Counts, accounts: Int) async throws -> String {
         let lost = try await load.lost(of: Array(load.accounts.dropFirst(accounts)))
         let counts = load.counts - before
@@ -226,7 +227,7 @@ struct ClusterStory: Sendable {
         }
         try await steps.run("Count the emails") {
             let expected = Set(load.emails)
-            // An email that a server took while the database did not respond is hidden until its lease ends.
+            // If a server claimed an email while the database did not respond, the email is hidden until its lease ends.
             try await wait(180, "not all emails were delivered") { try expected.isSubset(of: cluster.mailbox.counts().keys) }
             let counts = try cluster.mailbox.counts().filter { expected.contains($0.key) }
             guard counts.values.allSatisfy({ $0 <= 1 + Self.interruptions }) else {
@@ -239,7 +240,7 @@ struct ClusterStory: Sendable {
 }
 
 extension DemoCluster {
-    /// Starts a cluster, runs its story, and stops it, also when a signal ends the demo.
+    /// Starts a cluster, runs its story, and stops the cluster, even if a signal ends the demo.
     static func runStory() async throws {
         try DemoTools.requireAll()
         let start = ContinuousClock.now

@@ -9,7 +9,8 @@ import Synchronization
 
 /// PostgreSQL, Redis and three servers on free ports of the loopback, in a temporary folder.
 final class DemoCluster: Sendable {
-    /// Requests to validate a reset link that all servers together admit from one client, and the part of it that each admits without Redis.
+    /// The number of reset links that all servers together let one client validate, and the percentage of it that each admits without
+    /// Redis.
     static let quota = 60, share = 33
 
     let folder: URL
@@ -93,7 +94,7 @@ final class DemoCluster: Sendable {
     }
 
     /// Starts a part, and returns when it is ready.
-    /// - Returns: The time that it took.
+    /// - Returns: The time until it was ready.
     @discardableResult
     func start(_ part: Part) async throws -> Duration {
         let start = ContinuousClock.now
@@ -169,14 +170,14 @@ final class DemoCluster: Sendable {
         await process.end(signal)
     }
 
-    /// Suspends a part with its processes: connections stay open, and nothing responds.
+    /// Suspends a part with its processes: its connections stay open, but it doesn't respond.
     func suspend(_ part: Part) {
         guard let process = parts.withLock({ $0[part] }) else { return }
         process.signal(SIGSTOP)
         for child in process.children { kill(child, SIGSTOP) }
     }
 
-    /// Continues a part that is suspended.
+    /// Resumes a suspended part.
     func resume(_ part: Part) {
         guard let process = parts.withLock({ $0[part] }) else { return }
         for child in process.children { kill(child, SIGCONT) }
@@ -194,7 +195,7 @@ final class DemoCluster: Sendable {
 
     // MARK: - Checking
 
-    /// Whether a part responds: the database with a query, a server with `/health/ready`.
+    /// Whether a part responds: the database to a query, a server to `/health/ready`.
     func isReady(_ part: Part) async throws -> Bool {
         guard parts.withLock({ $0[part]?.isRunning }) == true else { throw broken(part, "\(part) ended") }
         switch part {
@@ -255,7 +256,7 @@ final class DemoCluster: Sendable {
         #else
             let stream = Int32(SOCK_STREAM.rawValue)
         #endif
-        // All at once, so that no two are the same.
+        // Open all at once, so that the ports differ.
         let sockets = (0..<count).map { _ in socket(AF_INET, stream, 0) }
         defer { for socket in sockets { close(socket) } }
         return try sockets.map { socket in
@@ -275,8 +276,8 @@ final class DemoCluster: Sendable {
 }
 
 /// Waits for a condition.
-/// - Returns: The time until it held.
-/// - Throws: ``DemoStory/Unexpected`` after so many seconds.
+/// - Returns: The time until it was true.
+/// - Throws: ``DemoStory/Unexpected`` after the given seconds.
 @discardableResult
 func wait(_ seconds: Int, _ failure: String, until condition: () async throws -> Bool) async throws -> Duration {
     let start = ContinuousClock.now

@@ -8,23 +8,23 @@ import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// A steady load of users who register, request a password reset and read their account. Remembers each request that was acknowledged.
+/// A steady load of users who register, request a password reset and read their account. Records each acknowledged request.
 final class DemoLoad: Sendable {
-    /// The users at one time.
+    /// The number of concurrent users.
     private static let width = 8
     static let password = "correct horse battery"
 
-    /// The numbers up to one moment.
+    /// The counts up to a point in time.
     struct Counts {
-        /// Requests with a success as their response.
+        /// Requests with a successful response.
         var acknowledged = 0
-        /// Attempts beyond the first of their requests.
+        /// Attempts after the first one of a request.
         var repeated = 0
         /// Attempts whose connection failed.
         var broken = 0
         /// Responses with the status 503 or 504 and `Retry-After`.
         var unavailable = 0
-        /// Other responses from 500.
+        /// Other responses with a status of 500 or above.
         var errors = 0
         /// Registrations that took effect after their 504. The user signs in instead.
         var late = 0
@@ -65,7 +65,7 @@ final class DemoLoad: Sendable {
     /// The addresses for which a reset request was acknowledged.
     var emails: [String] { state.withLock { $0.emails } }
 
-    /// Runs the load for the time of a closure, and ends when the last request has its response.
+    /// Runs the load while a closure runs, and returns when the last request has its response.
     func run(during body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { users in
             for _ in 0..<Self.width { users.addTask { try await self.work() } }
@@ -86,8 +86,8 @@ final class DemoLoad: Sendable {
                     _ = try await client.register(email: email, password: password, firstName: name)
                 }
             } catch {
-                // The database committed an attempt whose outcome the server could not know: its response was 504. No other client registers
-                // this address.
+                // The database committed an attempt whose outcome the server could not know: its response was 504. No other client
+                // registers this address.
                 guard error.code == .authEmailExists else { throw error }
                 _ = try await client.signIn(email: email, password: password)
                 state.withLock { $0.counts.late += 1 }
@@ -101,8 +101,8 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// Submits a form; once more, with another key, if the server still counts an earlier attempt as pending. It does so for a minute if it
-    /// could not reach the database to end that attempt.
+    /// Submits a form, and once more with another key if the server still counts an earlier attempt as pending. This lasts up to a minute
+    /// if the server could not reach the database to end that attempt.
     private func submit(_ form: () async throws(APIError) -> Void) async throws(APIError) {
         do throws(APIError) {
             try await form()
@@ -128,7 +128,7 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// A client of all servers, which repeats its requests until they succeed.
+    /// A client of all servers that retries its requests until they succeed.
     private func api() -> APIClient {
         let policy = RetryPolicy(
             maximumRetries: 100,
@@ -146,7 +146,7 @@ final class DemoLoad: Sendable {
         return api
     }
 
-    /// Signs in to accounts, and returns those that can't.
+    /// Signs in to accounts, and returns those that can't sign in.
     func lost(of accounts: [String]) async throws -> [String] {
         try await withThrowingTaskGroup(of: String?.self) { calls in
             let (client, password) = (AccountClient(api: api()), try Password(Self.password))
@@ -174,7 +174,7 @@ final class DemoLoad: Sendable {
     }
 }
 
-/// Sends each attempt to the next server in turn: a client that repeats a request goes on with another server.
+/// Sends each attempt to the next server in turn, so that a retry reaches another server.
 struct ServersInTurn: HTTPTransport {
     /// The end of one attempt.
     enum Outcome {
@@ -216,7 +216,7 @@ extension ServersInTurn.Outcome {
         switch self {
         case .responded(let response, let isRepeated):
             if isRepeated { counts.repeated += 1 }
-            // 504: a commit could not be confirmed.
+            // 504 means that a commit could not be confirmed.
             if [.serviceUnavailable, .gatewayTimeout].contains(response.status), response.headerFields.contains(.retryAfter) {
                 counts.unavailable += 1
             } else if response.status.code >= 500 {

@@ -2,7 +2,7 @@ import Email
 import Foundation
 import Synchronization
 
-/// The emails that the servers of a cluster have delivered, each file read once.
+/// The emails that the servers of a cluster have delivered. Each file is read once.
 final class DemoMailbox: Sendable {
     private struct State {
         var read: Set<String> = []
@@ -16,7 +16,7 @@ final class DemoMailbox: Sendable {
         self.folder = try MailboxFolder(directory: folder) { Date() }
     }
 
-    /// The number of emails to each recipient.
+    /// Returns the number of emails by recipient.
     func counts() throws -> [String: Int] {
         let ids = try FileManager.default.contentsOfDirectory(atPath: folder.directory.path)
             .filter { $0.hasSuffix(".eml") }
@@ -31,7 +31,7 @@ final class DemoMailbox: Sendable {
         }
     }
 
-    /// The link of the newest email to a recipient.
+    /// Returns the link of the newest email to a recipient.
     func link(to recipient: String) throws -> URL? {
         try folder.mails().first { $0.recipient == recipient && $0.link != nil }?.link
     }

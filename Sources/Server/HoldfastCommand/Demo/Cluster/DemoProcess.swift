@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A process of the demo's cluster. The kernel kills it when the demo ends, however the demo ends.
+/// A process of the demo's cluster. The kernel kills it when the demo ends, even after a crash.
 final class DemoProcess: Sendable {
     let id: Int32
     private let process: Mutex<Process>
@@ -15,9 +15,9 @@ final class DemoProcess: Sendable {
     /// - Parameters:
     ///   - command: The path of the program, and its arguments.
     ///   - isDatabase: Whether it is a program of PostgreSQL, which refuses to run as root.
-    ///   - environment: Further variables of its environment.
+    ///   - environment: Additional environment variables.
     ///   - folder: Its working folder.
-    ///   - log: The file that gets its output.
+    ///   - log: The file for its output.
     static func start(
         _ command: [String],
         isDatabase: Bool = false,
@@ -58,7 +58,7 @@ final class DemoProcess: Sendable {
         return text?.split(separator: " ").compactMap { Int32($0) } ?? []
     }
 
-    /// Sends a signal, and kills it if it has not ended after ten seconds.
+    /// Sends a signal to the process, and kills it if it has not ended after ten seconds.
     func end(_ signal: Int32) async {
         self.signal(signal)
         for _ in 0..<1_000 where isRunning { try? await ContinuousClock().sleep(for: .milliseconds(10)) }
@@ -66,7 +66,7 @@ final class DemoProcess: Sendable {
         while isRunning { await Task.yield() }
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     /// - Returns: Its exit code.
     func ended() async throws -> Int32 {
         while isRunning { try await Task.sleep(for: .milliseconds(10)) }
@@ -74,7 +74,7 @@ final class DemoProcess: Sendable {
     }
 }
 
-/// A thread that starts processes and never ends: the kernel kills a process with the thread that started it.
+/// A thread that starts processes and never ends: the kernel kills a process when the thread that started it ends.
 private final class ProcessStarter: Sendable {
     static let shared = ProcessStarter()
     private let work = Mutex<[@Sendable () -> Void]>([])
@@ -103,7 +103,7 @@ private final class ProcessStarter: Sendable {
     }
 }
 
-/// The programs that a cluster consists of.
+/// The programs of a cluster.
 enum DemoTools {
     struct Missing: Error, CustomStringConvertible {
         let tool: String
@@ -117,12 +117,12 @@ enum DemoTools {
         "initdb": "postgresql", "postgres": "postgresql", "redis-server": "redis-server", "setpriv": "util-linux",
     ]
 
-    /// Checks that all of them are installed.
+    /// Checks that all programs are installed.
     static func requireAll() throws(Missing) {
         for tool in packages.keys.sorted() { _ = try path(of: tool) }
     }
 
-    /// The path of a program. Debian keeps those of PostgreSQL outside of `PATH`, in a folder for each version.
+    /// Returns the path of a program. Debian keeps those of PostgreSQL outside of `PATH`, in a folder for each version.
     static func path(of tool: String) throws(Missing) -> String {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let newest = versions.compactMap { Int($0) }.max().map { ["/usr/lib/postgresql/\($0)/bin"] } ?? []

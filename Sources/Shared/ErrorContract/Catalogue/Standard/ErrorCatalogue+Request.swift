@@ -96,8 +96,9 @@ extension ErrorCatalogue {
                 de: "Diese Anfrage wird noch bearbeitet. Bitte warte."
             ),
             documentation: """
-                Said when a request with the same idempotency key is still being worked on. Repeat unchanged, with the same \
-                key, after the named delay: the answer of the first is then given.
+                Said when a request with the same idempotency key was received before. With the detail `state: running` it is \
+                still being worked on: repeat it unchanged, with the same key, after the named delay. With `state: finished` \
+                it was done, and its response is not stored: don't repeat it.
                 """
         ),
         ErrorDefinition(
