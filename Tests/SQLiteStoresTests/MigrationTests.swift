@@ -36,9 +36,9 @@ import Testing
         let claim = try IdempotencyClaim.sample(owner: .address("ana", network: "home"))
         let answer = try #require(IdempotentResponse(status: 204, headers: [:], body: []))
         let pool = try DatabasePool(path: file.path)
-        let migrations = Schema.migrator.migrations
+        let migrations = SQLiteSchema.migrator.migrations
         let last = try #require(migrations.firstIndex { $0.hasPrefix("idempotency keys count") })
-        try Schema.migrator.migrate(pool, upTo: migrations[last - 1])
+        try SQLiteSchema.migrator.migrate(pool, upTo: migrations[last - 1])
         try await pool.write { database in
             try database.execute(
                 sql: """
