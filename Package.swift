@@ -186,7 +186,8 @@ let package = Package(
         module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
-            "Server", "TokenVerifier",
+            "Server",
+            "TokenVerifier",
             [
                 "AccountContract", "RateLimiting", "StrictJSON", "Timekeeping",
                 .product(name: "JWTKit", package: "jwt-kit", condition: onVerifiers),
@@ -432,7 +433,8 @@ let package = Package(
             "AccountCoreTests",
             [
                 "AccountContract", "AccountCore", "AccountStoreTesting", "Email", "ErrorContract", "Pages", "RateLimiting",
-                "ResilientHTTP", "Scheduling", "StrictJSON", "TokenVerifier", crypto, httpTypes, inMemoryLogging, lifecycle, logging,
+                "ResilientHTTP", "Scheduling", "StrictJSON", "TokenVerifier", crypto, httpTypes, inMemoryLogging, lifecycle,
+                logging,
             ]
         ),
         tests("EmailTests", ["AccountContract", "AccountCore", "Email", "ErrorContract", "MailServerTesting"]),

@@ -86,7 +86,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "bench-tokens",
-            dependencies: holdfast("AccountContract", "AccountCore", "TokenVerifier") + [.product(name: "Crypto", package: "swift-crypto")],
+            dependencies: holdfast("AccountContract", "AccountCore", "TokenVerifier") + [
+                .product(name: "Crypto", package: "swift-crypto")
+            ],
             path: "Tokens",
             swiftSettings: settings
         ),

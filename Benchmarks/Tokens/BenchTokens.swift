@@ -46,7 +46,8 @@ struct BenchTokens {
         print("| | median |\n|---|---:|")
         print("| bare signature check | \(text(median(bare))) µs |")
         print("| TokenVerifier | \(text(median(whole))) µs |")
-        print("| ratio of the rounds (at most 1.25) | \(text(median(ratios))), from \(text(ratios.min() ?? 0)) to \(text(ratios.max() ?? 0)) |")
+        let range = "from \(text(ratios.min() ?? 0)) to \(text(ratios.max() ?? 0))"
+        print("| ratio of the rounds (at most 1.25) | \(text(median(ratios))), \(range) |")
     }
 
     private static func tokens(_ count: Int, signedBy keys: SigningKeys) async throws -> [String] {
@@ -80,7 +81,8 @@ struct BenchTokens {
     }
 
     private static func publicKey(of document: [UInt8]) throws -> P256.Signing.PublicKey {
-        guard let key = try JSONDecoder().decode(KeySet.self, from: Data(document)).keys.first, let x = decoded(key.x), let y = decoded(key.y)
+        guard let key = try JSONDecoder().decode(KeySet.self, from: Data(document)).keys.first, let x = decoded(key.x),
+            let y = decoded(key.y)
         else { throw Failure() }
         return try P256.Signing.PublicKey(rawRepresentation: x + y)
     }
@@ -88,7 +90,9 @@ struct BenchTokens {
     /// Decodes base64url.
     private static func decoded(_ text: some StringProtocol) -> Data? {
         let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
-        return Data(base64Encoded: text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/") + padding)
+        return Data(
+            base64Encoded: text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/") + padding
+        )
     }
 
     private static func microseconds(_ count: Int, _ body: () async throws -> Void) async throws -> Double {

@@ -21,13 +21,17 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
             let old = try SigningKeySet(try await transaction.execute(Self.selection))
             let new = try change(old)
             guard new != old else { return old }
-            for key in old.keys {
+            let ids = Set(new.keys.map(\.id))
+            for key in old.keys where !ids.contains(key.id) {
                 try await transaction.execute("DELETE FROM signing_key WHERE id = $1", [.text(key.id)])
             }
             for key in new.keys {
                 try await transaction.execute(
                     """
                     INSERT INTO signing_key (id, sealed, created_at, signs_from, retired_at) VALUES ($1, $2, $3, $4, $5)
+                    ON CONFLICT (id) DO UPDATE
+                    SET sealed = excluded.sealed, created_at = excluded.created_at, signs_from = excluded.signs_from,
+                        retired_at = excluded.retired_at
                     """,
                     [
                         .text(key.id), .bytes(Array(key.sealed)), .time(key.createdAt), .time(key.signsFrom),

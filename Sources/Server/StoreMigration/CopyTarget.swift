@@ -134,8 +134,8 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted, and the
-    /// number of idempotency keys.
+    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted,
+    /// and the number of idempotency keys.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()
         _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }

@@ -45,7 +45,8 @@ public struct TokenKeys: Sendable {
     /// Returns whether the set has a key.
     func contains(_ id: String) -> Bool { keys[id] != nil }
 
-    /// Returns whether a token was signed by the private half of a key of the set. The algorithm is the key's; the token's header can't choose it.
+    /// Returns whether a token was signed by the private half of a key of the set. The algorithm is the key's; the token's header can't
+    /// choose it.
     package func verify(_ token: SignedToken, with id: String) -> Bool {
         guard let key = keys[id], token.signature.count == 64 else { return false }
         return (try? key.verify(token.signature, signs: token.signedBytes)) ?? false

@@ -1,9 +1,15 @@
 import AccountContract
+import AccountCore
+import Crypto
 import DataServerTesting
 import Foundation
 import StrictJSON
+import Synchronization
 import Testing
 import TokenVerifier
+
+@testable import AccountServer
+@testable import HoldfastCommand
 
 /// The keys of access tokens: the command, the served key set, and what servers refuse.
 @Suite(.timeLimit(.minutes(10))) struct KeysTests {
@@ -132,7 +138,7 @@ import TokenVerifier
             (["TOKEN_ISSUER": "https://example.com/?a"], "TOKEN_ISSUER must be"),
             (production.merging(["TOKEN_ISSUER": "http://example.com"]) { $1 }, "TOKEN_ISSUER must begin with https://"),
             (["TOKEN_AUDIENCE": String(repeating: "a", count: 201)], "TOKEN_AUDIENCE must have at most 200 bytes"),
-            (["TOKEN_AUDIENCE": "a\nb"], "TOKEN_AUDIENCE has a control character"),
+            (["TOKEN_AUDIENCE": "a\nb"], "TOKEN_AUDIENCE contains a control character"),
         ]
         for (environment, text) in refused {
             try await withFolder { folder in
@@ -144,6 +150,53 @@ import TokenVerifier
                 #expect(run.status == 78 && run.errors.contains(text), "\(run.errors)")
             }
         }
+    }
+
+    @Test("After the upgrade from HS256, accepts tokens of before and refuses others")
+    func upgrade() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            func onServer(_ body: @escaping @Sendable (TestServer) async throws -> Void) async throws {
+                try await withServer(
+                    { $0.dataFolder = folder.appending(path: "data") },
+                    body
+                )
+            }
+            let tokens = Mutex<[String]>([])
+            try await onServer { server in
+                let session = try Session(try await server.post(AccountPath.register, Self.registration))
+                let payload = try #require(Base64URL.decoded(String(session.access.split(separator: ".")[1])))
+                let claims = try #require(try JSONParser().parse(payload).objectValue)
+                let (stores, configuration) = (server.server.accounts.stores, server.server.accounts.configuration)
+                let key = try stores.keys(secret: configuration.secret).accessTokens
+                let now = Int64(Date().timeIntervalSince1970)
+                tokens.withLock { tokens in
+                    for (id, issuedAt) in [(nil, now - 60), (nil, now + 3_600), ("x", now - 60)] as [(String?, Int64)] {
+                        tokens.append(Self.legacy(claims, keyID: id, issuedAt: issuedAt, key))
+                    }
+                }
+                // An earlier version has no keys.
+                _ = try await stores.signingKeys.changeSigningKeys { _ in SigningKeySet() }
+            }
+            try await onServer { server in
+                var statuses: [Int] = []
+                for token in tokens.withLock({ $0 }) {
+                    let headers = ["Authorization: Bearer \(token)"]
+                    statuses.append(try await RawHTTP.send("GET", AccountPath.me, to: server.url, headers: headers).status)
+                }
+                #expect(statuses == [200, 401, 401])
+            }
+        }
+    }
+
+    /// A token as earlier versions signed it.
+    private static func legacy(_ claims: JSONObject, keyID: String?, issuedAt: Int64, _ key: SymmetricKey) -> String {
+        let header = #"{"alg":"HS256",\#(keyID.map { #""kid":"\#($0)","# } ?? "")"typ":"JWT"}"#
+        let payload: JSONValue = [
+            "sub": claims["sub"] ?? .null, "sid": claims["sid"] ?? .null, "epoch": claims["epoch"] ?? .null,
+            "iat": .integer(issuedAt), "exp": .integer(issuedAt + 900),
+        ]
+        let signed = Base64URL.encoded(Array(header.utf8)) + "." + Base64URL.encoded(payload.encoded())
+        return signed + "." + Base64URL.encoded(Array(HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)))
     }
 
     @Test("Changes of keys are logged without the keys")

@@ -1,9 +1,13 @@
 import AccountContract
+import AccountCore
 import Crypto
 import Foundation
 import StrictJSON
 import TestSupport
 import Testing
+
+@testable import AccountServer
+@testable import HoldfastCommand
 
 /// The recipe of `docs/server/verifying-tokens.md` with Django and PyJWT, which `scripts/python-tools token-tools` installs.
 @Suite(.timeLimit(.minutes(10))) struct VerifyingTokensTests {
@@ -31,7 +35,12 @@ import Testing
     }
 
     /// The status that the Django view returns for each token.
-    private func statuses(of tokens: [String], at url: URL, issuer: String? = nil, audience: String = "Holdfast") async throws -> [Int] {
+    private func statuses(
+        of tokens: [String],
+        at url: URL,
+        issuer: String? = nil,
+        audience: String = "Crowns"
+    ) async throws -> [Int] {
         let script = Repository.root.appending(path: "Tests/ForeignServers/verify_tokens.py").path
         let page = Repository.root.appending(path: "docs/server/verifying-tokens.md").path
         let names = "'\(url.absoluteString)' '\(issuer ?? url.absoluteString)' '\(audience)'"
@@ -51,7 +60,8 @@ import Testing
             return text + "." + Base64URL.encoded(try sign(Data(text.utf8)))
         }
         let point = key.publicKey.rawRepresentation
-        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encoded(point.prefix(32)))","y":"\#(Base64URL.encoded(point.suffix(32)))"}"#
+        let (x, y) = (Base64URL.encoded(point.prefix(32)), Base64URL.encoded(point.suffix(32)))
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#
         let ecdsa: (Data) throws -> [UInt8] = { Array(try key.signature(for: $0).rawRepresentation) }
         let hmac: (Data) -> [UInt8] = { Array(HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: point))) }
         return [

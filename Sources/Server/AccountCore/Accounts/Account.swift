@@ -50,8 +50,8 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// Whether the password may be reset. A reset must not undo a decision of the operator.
     public var isRecoverable: Bool { state == .active || state == .locked }
 
-    /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified in this
-    /// version.
+    /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified
+    /// in this version.
     public var isEmailVerified: Bool { true }
 
     /// Creates an account.

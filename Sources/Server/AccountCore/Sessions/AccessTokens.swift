@@ -70,8 +70,8 @@ public struct AccessTokens: Sendable {
     /// Reads a token.
     ///
     /// The issuer is not compared: the keys are those of this installation alone.
-    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID` or, if the token is genuine and has expired, `AUTH_TOKEN_EXPIRED`; an error of
-    ///   the store of keys.
+    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_EXPIRED` if the token was issued by this server and has expired, otherwise
+    ///   `AUTH_TOKEN_INVALID`; an error of the store of keys.
     public func read(_ text: String, at now: Date) async throws -> Claims {
         guard text.utf8.count <= SignedToken.maximumSize else { throw AccountError.tokenInvalid }
         let digest = TokenDigest(of: text)
@@ -123,7 +123,8 @@ extension LoadedKeys {
 extension VerifiedTokens.Entry {
     /// Reads the claims of a token; `nil` if one is missing.
     fileprivate init?(_ claims: JSONObject, keyID: String) {
-        guard let account = claims.string("sub").flatMap(UUID.init(text:)), let session = claims.string("sid").flatMap(UUID.init(text:)),
+        guard let account = claims.string("sub").flatMap(UUID.init(text:)),
+            let session = claims.string("sid").flatMap(UUID.init(text:)),
             case .integer(let epoch)? = claims["epoch"], case .integer(let expiry)? = claims["exp"]
         else { return nil }
         self.init(

@@ -13,8 +13,8 @@ import TokenVerifier
 /// The first use creates the first key. A key that another process retires with ``retire(_:isLeaked:)`` is refused here within
 /// ``maximumAge``.
 ///
-/// **Secret.** Private keys are encrypted under the server's secret. While the secret is replaced, keys of the previous one still sign, and a
-/// key of the new one is published to replace them. If no key can be decrypted, a new key signs at once.
+/// **Secret.** Private keys are encrypted under the server's secret. While the secret is replaced, keys of the previous one still sign,
+/// and a key of the new one is published to replace them. If no key can be decrypted, a new key signs at once.
 public final class SigningKeys: Sendable {
     /// The age from which keys are read again before they are used.
     public static let maximumAge = Duration.seconds(1)
@@ -137,7 +137,10 @@ public final class SigningKeys: Sendable {
         let keys = try await LoadedKeys(stored, secrets, at: now())
         if last?.stored != stored {
             let signer = keys.readable.signer(at: now())?.id ?? "none"
-            logger.notice("Signing keys loaded", metadata: ["keys.signer": "\(signer)", "keys.published": "\(keys.published.count)"])
+            logger.notice(
+                "Signing keys loaded",
+                metadata: ["keys.signer": "\(signer)", "keys.published": "\(keys.published.count)"]
+            )
         }
         return keys
     }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The access tokens whose signature this process has verified or made, by their SHA-256, so that a token's signature is checked once.
 ///
-/// The number of tokens is bounded: when the newer half is full, it replaces the older one. Expired tokens and those of retired keys stay until
-/// then; the reader compares the time and the key.
+/// The number of tokens is bounded: when the newer half is full, it replaces the older one. Expired tokens and those of retired keys stay
+/// until then; the reader compares the time and the key.
 ///
 /// - Complexity: O(1).
 final class VerifiedTokens: Sendable {

@@ -52,7 +52,8 @@ public struct SigningKeySet: Hashable, Sendable {
     public static let publicationAge = Duration.seconds(300)
     /// The time between the publication of a new key and its first signature.
     public static let publicationTime = publicationAge + .seconds(60)
-    /// The time for which the tokens of a key are accepted after another one signs: the lifetime of a token, and a minute for clocks that differ.
+    /// The time for which the tokens of a key are accepted after another one signs: the lifetime of a token, and a minute for clocks that
+    /// differ.
     public static let acceptanceTime = SessionRules().accessTokenLifetime + .seconds(60)
     /// The time for which a retired key is listed.
     static let listingTime = Duration.seconds(30 * 86_400)
@@ -92,8 +93,8 @@ public struct SigningKeySet: Hashable, Sendable {
         add(material, createdAt: time, signsFrom: time)
     }
 
-    /// Replaces the key that signs. The new key is published at once and signs after ``publicationTime``; the old one is accepted until its last
-    /// token has expired.
+    /// Replaces the key that signs. The new key is published at once and signs after ``publicationTime``; the old one is accepted until its
+    /// last token has expired.
     /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
     public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
         if let pending = pending(at: time) { throw .pending(pending) }
@@ -119,7 +120,11 @@ public struct SigningKeySet: Hashable, Sendable {
     /// Refuses a key's tokens at once, because the private key has leaked. If it was the key that signs, another one signs at once.
     /// - Parameter material: The key that is used if another one is needed.
     /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if its tokens are refused already.
-    public mutating func retireNow(_ id: String, replacedBy material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
+    public mutating func retireNow(
+        _ id: String,
+        replacedBy material: SigningKey.Material,
+        at time: Date
+    ) throws(SigningKeyRefusal) {
         _ = try accepted(id, at: time)
         let signer = signer(at: time)
         change(id) { $0.retiredAt = time }

@@ -106,12 +106,13 @@ package struct Stores: AccountStores {
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
 
     /// The keys that sign access tokens, for a process that is not a server.
-    package func signingKeys(_ configuration: AccountServerConfiguration) throws -> SigningKeys {
+    package func signingKeys(_ configuration: AccountServerConfiguration, logger: Logger) throws -> SigningKeys {
         let previous = try configuration.previousSecret.map { try keys(secret: $0) }
         return SigningKeys(
             store: signingKeys,
             secrets: SigningKeySecrets(try keys(secret: configuration.secret), previous: previous),
-            now: wallTime
+            now: wallTime,
+            logger: logger
         )
     }
 

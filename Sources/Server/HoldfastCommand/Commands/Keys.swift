@@ -2,6 +2,7 @@ import AccountCore
 import AccountServer
 import ArgumentParser
 import Foundation
+import Logging
 import StrictJSON
 
 /// `holdfast keys`
@@ -111,7 +112,8 @@ extension DataOptions {
     /// The keys of the data that a server has created.
     fileprivate func signingKeys() async throws -> (Stores, SigningKeys) {
         let stores = try await existingStores()
-        return (stores, try stores.signingKeys(try AccountServerConfiguration.load(data: folder, isServing: false)))
+        let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
+        return (stores, try stores.signingKeys(configuration, logger: .standard(level: .critical)))
     }
 }
 
@@ -147,7 +149,8 @@ struct KeyListing {
             keys.keys.map { key in
                 [
                     "id": .string(key.id), "state": .string(state(of: key).rawValue),
-                    "created_at": .string(key.createdAt.formatted(.iso8601)), "signs_from": .string(key.signsFrom.formatted(.iso8601)),
+                    "created_at": .string(key.createdAt.formatted(.iso8601)),
+                    "signs_from": .string(key.signsFrom.formatted(.iso8601)),
                     "refused_from": key.retiredAt.map { .string($0.formatted(.iso8601)) } ?? .null,
                 ]
             }
