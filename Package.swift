@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What an app imports depends on swift-http-types and swift-log alone. All else is behind the trait `Server`: a dependency that no enabled
-// trait refers to is not even fetched. See docs/decisions/0100-one-package-with-a-server-trait.md.
+// The libraries for apps depend only on swift-http-types and swift-log. All other dependencies require the trait `Server`. SwiftPM doesn't
+// fetch a dependency that no enabled trait requires. See docs/decisions/0100-one-package-with-a-server-trait.md.
 let onServers = TargetDependencyCondition.when(traits: ["Server"])
 let onVerifiers = TargetDependencyCondition.when(traits: ["Server", "TokenVerifier"])
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// A product of a package that only servers depend on.
+/// Returns a dependency on a product that only the trait `Server` requires.
 func server(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: onServers)
 }
@@ -42,7 +42,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-/// A module in `Sources/area`.
+/// Returns a library target in `Sources/area`.
 func module(_ area: String, _ name: String, _ dependencies: [Target.Dependency] = [], embed: [String] = []) -> Target {
     .target(
         name: name,
@@ -53,12 +53,12 @@ func module(_ area: String, _ name: String, _ dependencies: [Target.Dependency] 
     )
 }
 
-/// A program in a folder.
+/// Returns an executable target in a folder.
 func program(_ name: String, in path: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
-/// Tests in `Tests`, and what only they use.
+/// Returns a test target in `Tests`, with the modules that all tests use.
 func tests(
     _ name: String,
     in folder: String? = nil,
@@ -79,7 +79,7 @@ func tests(
 let appLibraries = [
     "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
-    "HoldfastURLSession",
+    "HoldfastURLSession", "OfflineQueue",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -89,7 +89,7 @@ let serverLibraries = [
     "ValkeyStores", "TokenVerifier",
 ]
 
-/// The plugin of `scripts/documentation`. Packages that depend on this one never resolve it.
+/// The plugin for `scripts/documentation`, which sets the environment variable. Packages that depend on this one never resolve the plugin.
 let documentation: [Package.Dependency] =
     Context.environment["HOLDFAST_DOCUMENTATION"] == nil
     ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
@@ -108,7 +108,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
-        // Behind the trait Server.
+        // Dependencies of the trait Server.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
@@ -125,7 +125,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ] + documentation,
     targets: [
-        // Imported by both ends.
+        // Libraries for apps and servers.
         module("Shared", "StrictJSON"),
         module("Shared", "Timekeeping"),
         module("Shared", "PrivateFiles"),
@@ -134,9 +134,17 @@ let package = Package(
         module("Shared", "AccountContract", ["ErrorContract"]),
         module("Shared", "ErrorLabContract", ["ErrorContract", "Timekeeping"]),
 
-        // For apps.
+        // Libraries for apps.
         module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
+        module(
+            "App",
+            "OfflineQueue",
+            [
+                "AccountContract", "ErrorContract", "PrivateFiles", "RateLimiting", "ResilientHTTP", "StrictJSON", "Timekeeping",
+                httpTypes, logging,
+            ]
+        ),
         module(
             "App",
             "AccountKit",
@@ -154,7 +162,7 @@ let package = Package(
         ),
         module("Testing", "HoldfastTesting", ["ResilientHTTP", "Timekeeping", httpTypes]),
 
-        // For servers.
+        // Libraries for servers.
         .systemLibrary(
             name: "CArgon2",
             path: "Sources/C/CArgon2",
@@ -349,7 +357,7 @@ let package = Package(
             ]
         ),
 
-        // What only tests use.
+        // Modules and programs that only tests use.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .target(name: "MailServerTesting", path: "Tests/MailServerTesting", exclude: ["smtp_server.py"], swiftSettings: settings),
         .target(name: "DataServerTesting", path: "Tests/DataServerTesting", swiftSettings: settings),
@@ -368,9 +376,21 @@ let package = Package(
             in: "Tests/LimitProcess",
             ["HoldfastTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
         ),
+        .target(
+            name: "JournalTesting",
+            dependencies: ["HoldfastTesting", "OfflineQueue", "PrivateFiles"],
+            path: "Tests/JournalTesting",
+            swiftSettings: settings
+        ),
+        program(
+            "holdfast-queue-benchmark",
+            in: "Tests/QueueBenchmark",
+            ["HoldfastAsyncHTTPClient", "OfflineQueue", "ResilientHTTP", hummingbird, httpTypes, logging, nioCore]
+        ),
+        program("holdfast-journal-process", in: "Tests/JournalProcess", ["JournalTesting", "OfflineQueue"]),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
-        // Tests of what apps import.
+        // Tests of the libraries for apps.
         tests("TimekeepingTests", []),
         tests("StrictJSONTests", ["ErrorContract", "StrictJSON", httpTypes]),
         tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", "StrictJSON", httpTypes]),
@@ -389,9 +409,16 @@ let package = Package(
             "AccountKitTests",
             ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
         ),
+        tests(
+            "OfflineQueueTests",
+            [
+                "DataServerTesting", "ErrorContract", "JournalTesting", "OfflineQueue", "PrivateFiles", "RateLimiting",
+                "ResilientHTTP", "holdfast-journal-process", httpTypes,
+            ]
+        ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
-        // The examples of the DocC catalogues.
+        // Tests of the examples in the DocC catalogs.
         tests(
             "DocumentationTests",
             [
@@ -403,7 +430,7 @@ let package = Package(
                 hummingbird, httpTypes, logging, metrics,
             ]
         ),
-        // The example app without its views: they need SwiftUI, and scripts/check-apple compiles them.
+        // Tests of the example app without its views, which need SwiftUI. scripts/check-apple compiles the views.
         .testTarget(
             name: "ExampleAppTests",
             dependencies: ["ErrorLabContract", "Holdfast", "HoldfastTesting", httpTypes],
@@ -416,7 +443,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Tests of the server.
+        // Tests of the libraries for servers.
         tests("SchedulingTests", ["Scheduling", lifecycle, server("ServiceLifecycleTestKit", "swift-service-lifecycle")]),
         tests(
             "ClientMetricsTests",

@@ -64,7 +64,7 @@ need_python_tools() {
     cp "$requirements" "$python_tools/requirements.txt"
 }
 
-# need_test_tools: installs the tools of the tests: curl and jq for the README's example, OpenSSL for certificates, Python for a second email
+# need_test_tools: installs the tools of the tests: curl and jq for the account API with curl, OpenSSL for certificates, Python for a second email
 # parser, databases, a browser, the API checkers, an SMTP server, and the servers of other projects.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
@@ -95,7 +95,7 @@ need_build_tools() {
     fi
 }
 
-# measured_binary: prints the path of the binary to measure: HOLDFAST_BINARY, or a release build as in docs/operations.md.
+# measured_binary: prints the path of the binary to measure: HOLDFAST_BINARY, or a release build as in docs/operations/install.md.
 measured_binary() {
     if [ -z "${HOLDFAST_BINARY:-}" ]; then
         local build=(swift build --package-path "$root" --traits Server --configuration release --static-swift-stdlib)

@@ -8,7 +8,7 @@ import NIOPosix
     import Glibc
 #endif
 
-/// Measures what the client and its transports cost over the loopback interface. See `docs/benchmarks.md`.
+/// Measures what the client and its transports cost over the loopback interface. See `docs/contributing/benchmarks.md`.
 ///
 /// - `[ROUNDS [CALLS [ENGINE]]]`: times. In each round every variant has one turn, in random order, so that other load affects all of them.
 /// - `allocations [CALLS]`: allocations per call, one call at a time.

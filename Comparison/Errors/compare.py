@@ -1,4 +1,4 @@
-"""Puts ours, bare Hummingbird, Django REST and FastAPI to the same faults and writes how their answers score into docs/comparison.md."""
+"""Puts ours, bare Hummingbird, Django REST and FastAPI to the same faults and writes how their answers score into docs/contributing/comparison.md."""
 import contextlib
 import sys
 
@@ -6,7 +6,7 @@ import servers
 from faults import faults
 from score import FACTS, score
 
-DOCUMENT = servers.ROOT / "docs" / "comparison.md"
+DOCUMENT = servers.ROOT / "docs" / "contributing" / "comparison.md"
 BEGIN, END = "<!-- errors: written by scripts/compare-errors -->", "<!-- errors: end -->"
 
 SERVERS = [
@@ -37,22 +37,22 @@ def main():
         columns[name] = answers(start, module)
         print(file=sys.stderr)
     names = list(columns)
-    lines = [BEGIN, "", f"| told, of the faults that have it to tell | {' | '.join(names)} |", "|---|" + "--:|" * len(names)]
+    lines = [BEGIN, "", f"| property, of the faults to which it applies | {' | '.join(names)} |", "|---|" + "--:|" * len(names)]
     for fact in FACTS:
         cells = []
         for name in names:
             marks = [marks[fact] for _, _, marks in columns[name] if marks[fact] is not None]
             cells.append(f"{sum(marks)} of {len(marks)}")
         lines.append(f"| {fact} | {' | '.join(cells)} |")
-    lines += ["", f"| fault: status, and what is not told | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    lines += ["", f"| fault: status, and missing properties | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     for index, (fault, _, _) in enumerate(columns[names[0]]):
         cells = []
         for name in names:
             _, answer, marks = columns[name][index]
             missing = [fact for fact in FACTS if marks[fact] is False and fact != "right status"]
-            status = "no answer" if answer is None else str(answer.status)
+            status = "no response" if answer is None else str(answer.status)
             wrong = "" if marks["right status"] else " (!)"
-            told = "nothing told" if answer is None or answer.status < 400 else ", ".join(missing)
+            told = "all" if answer is None or answer.status < 400 else ", ".join(missing)
             cells.append(f"{status}{wrong}" + (f": {told}" if told else ""))
         lines.append(f"| {fault.name} | {' | '.join(cells)} |")
     lines += ["", END]

@@ -5,7 +5,7 @@ import re
 from faults import Fault
 from servers import Answer
 
-FACTS = ["right status", "JSON body", "machine code", "all field errors", "place of each field", "request id", "right Retry-After", "no internals", "localised"]
+FACTS = ["right status", "JSON body", "machine code", "all field errors", "place of each field", "request id", "right Retry-After", "no internals", "localized"]
 
 INTERNALS = ["hunter2", "SELECT", "/srv/", "Traceback", "RuntimeError", "codec can't decode", "Coding key", "CodingKeys", "Swift.", "NIO", "(char "]
 SPANISH = re.compile(
@@ -85,7 +85,7 @@ def score(fault: Fault, answer: Answer | None) -> dict[str, bool | None]:
         "request id": answer.header("X-Request-Id") == "req-1",
         "right Retry-After": delay.isdigit() and 0 < int(delay) <= fault.delay_at_most,
         "no internals": not any(word in text for word in INTERNALS),
-        "localised": (answer.header("Content-Language") or "") == "es" or bool(SPANISH.search(text)),
+        "localized": (answer.header("Content-Language") or "") == "es" or bool(SPANISH.search(text)),
     }
     for fact in applicable(fault):
         marks[fact] = told[fact]
@@ -99,7 +99,7 @@ def score(fault: Fault, answer: Answer | None) -> dict[str, bool | None]:
 def applicable(fault: Fault) -> list[str]:
     facts = ["right status", "machine code", "request id", "no internals"]
     if fault.has_body:
-        facts += ["JSON body", "localised"]
+        facts += ["JSON body", "localized"]
     if fault.pointers:
         facts += ["all field errors", "place of each field"]
     if fault.names_delay:

@@ -236,11 +236,11 @@ def rows(kind, options):
     if "race" in options.parts:
         with serving(kind, options, "fast") as side:
             cells[f"{CALLERS} concurrent confirms of one token, {options.rounds} rounds"] = race(side, options.rounds)
-    for mail, label, number in [("fast", "mail server answers", count), ("refused", "mail server down", count), ("slow", "mail server takes 2 s", 30)]:
+    for mail, label, number in [("fast", "mail server up", count), ("refused", "mail server down", count), ("slow", "mail server takes 2 s", 30)]:
         if mail in options.parts:
             with serving(kind, options, mail) as side:
                 status, area, p95 = told(side, number)
-            cells |= {f"{label}: status, known / unknown": status, f"{label}: told by the time (AUC, {number} each)": area,
+            cells |= {f"{label}: status, known / unknown": status, f"{label}: timing (AUC, {number} each)": area,
                       f"{label}: p95, known / unknown": p95}
     return cells
 

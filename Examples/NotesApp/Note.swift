@@ -6,8 +6,11 @@ import Idempotency
 import SQLiteStores
 import ServerMiddleware
 
-/// The content of a note. Nothing here knows of errors on the wire: the reader reports every value that does not fit.
+/// The content of a note, as JSON in requests, responses and the database.
+///
+/// The type contains no code for error responses. If a request has invalid values, the contract's reader reports each of them.
 struct Note: Codable, Sendable {
+    /// An entry of a note.
     struct Item: Codable, Sendable {
         let text: Title
         let due: Date?
@@ -18,8 +21,9 @@ struct Note: Codable, Sendable {
     let items: [Item]
 }
 
-/// A line of text that is not empty and has at most 80 characters. Being of the type proves it.
+/// A text of 1 to 80 characters. The type has no other values, so code that receives a title needs no validation.
 struct Title: Codable, Sendable {
+    /// The reason why a text is not a title, and its error code in the contract.
     enum Refusal: ContractRefusal {
         case empty, tooLong
 
@@ -28,6 +32,8 @@ struct Title: Codable, Sendable {
 
     let text: String
 
+    /// Decodes a string.
+    /// - Throws: ``Refusal``; errors of the decoder if the value is not a string.
     init(from decoder: any Decoder) throws {
         text = try decoder.singleValueContainer().decode(String.self)
         guard !text.isEmpty else { throw Refusal.empty }
@@ -40,11 +46,12 @@ struct Title: Codable, Sendable {
     }
 }
 
-/// The notes, in a SQLite database that also has the idempotency keys. The first note is locked.
+/// A store of notes in a SQLite database that also contains the idempotency keys. Note 1 is locked, so that a removal shows an error.
 struct NoteShelf: Sendable {
     private let database: SQLiteDatabase
 
-    /// Creates the table if it is missing.
+    /// Creates the table and note 1 if they don't exist.
+    /// - Throws: `StoreFailure` for errors of SQLite.
     init(_ database: SQLiteDatabase) async throws {
         self.database = database
         try await database.write { database in
@@ -58,8 +65,14 @@ struct NoteShelf: Sendable {
     }
 
     /// Stores a note, and finishes the key of its request in the same transaction.
-    /// - Parameter owner: The only user who may read and remove it; `nil` for any client.
-    /// - Returns: The response of the request, with the note's number.
+    ///
+    /// If the process is killed, either both are stored or neither. A repetition of the request therefore never adds a second note.
+    /// - Parameters:
+    ///   - note: The content.
+    ///   - owner: The only user who may read and remove the note; `nil` if any client may.
+    ///   - request: The request with the key; `nil` for a request without a key, which is not protected against repetition.
+    /// - Returns: The response to the request, with the note's id.
+    /// - Throws: `LostIdempotencyKey` if a repetition has claimed the key; `StoreFailure` for errors of SQLite.
     func add(_ note: Note, of owner: UserID?, for request: IdempotentRequest?) async throws -> IdempotentResponse {
         let json = try JSONEncoder().encode(note)
         return try await database.write { database in
@@ -70,7 +83,7 @@ struct NoteShelf: Sendable {
         }
     }
 
-    /// Returns the notes that a user owns.
+    /// Returns the notes that a user owns, in the order of their creation.
     func notes(of owner: UserID) async throws -> [Note] {
         let rows = try await database.read { database in
             try Data.fetchAll(database, sql: "SELECT json FROM note WHERE owner = ? ORDER BY id", arguments: [owner.rawValue])
@@ -78,7 +91,7 @@ struct NoteShelf: Sendable {
         return try rows.map { try JSONDecoder().decode(Note.self, from: $0) }
     }
 
-    /// Returns a note, as long as it belongs to the user or to no user.
+    /// Returns a note that the user owns or that has no owner; `nil` if there is no such note.
     func note(_ id: Int, for user: UserID?) async throws -> Note? {
         let row = try await database.read { database in
             try Data.fetchOne(
@@ -90,6 +103,8 @@ struct NoteShelf: Sendable {
         return try row.map { try JSONDecoder().decode(Note.self, from: $0) }
     }
 
+    /// Removes a note that the user owns or that has no owner. If there is no such note, the method changes nothing.
+    /// - Throws: ``NoteLocked`` for note 1; `StoreFailure` for errors of SQLite.
     func remove(_ id: Int, for user: UserID?) async throws {
         guard id != 1 else { throw NoteLocked(id: id) }
         try await database.write { database in

@@ -3,17 +3,17 @@ import ServerMiddleware
 import StrictJSON
 
 extension ErrorFamily {
-    /// What can be wrong with a note.
+    /// The errors of notes.
     static let note = Self(rawValue: "NOTE")
 }
 
 extension ErrorCode {
-    /// The note may not be changed. Status 423.
+    /// The note is locked and can't be removed. Status 423.
     static let noteLocked = Self("NOTE_LOCKED")
 }
 
 extension ErrorDefinition {
-    /// A code of the app's own, beside those of the contract.
+    /// The definition of an error code that the app adds to those of the contract: its status, texts and family.
     static let noteLocked = ErrorDefinition(
         .noteLocked,
         family: .note,
@@ -31,8 +31,9 @@ extension ErrorDefinition {
     )
 }
 
-/// The app's own error, which says what it is in the contract.
+/// An error of the app. The router converts it to a response with the code `NOTE_LOCKED`.
 struct NoteLocked: ContractErrorConvertible {
+    /// The id of the note, which the details of the response contain.
     let id: Int
 
     var contractError: ContractError { ContractError(.noteLocked, details: ["note": .integer(Int64(id))]) }

@@ -7,7 +7,8 @@ import NIOCore
 import SQLiteStores
 import ServerMiddleware
 
-/// What a request carries: that bodies are read by the contract's reader, and where it comes from.
+/// The context of a request. `ContractRequestContext` decodes bodies with the contract's reader, and `RemoteAddressRequestContext` provides
+/// the address of the client, which limits and idempotency keys use.
 struct NotesContext: ContractRequestContext, RemoteAddressRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
@@ -18,11 +19,15 @@ struct NotesContext: ContractRequestContext, RemoteAddressRequestContext {
     }
 }
 
-/// Puts the app together.
+/// Creates the application: the account server's routes, the routes of the notes, and the services of both.
 /// - Parameters:
-///   - lease: How long the idempotency key of a note stays taken when the process is killed; longer than the route takes.
-///   - accounts: The configuration of the accounts that the app mounts beside its own routes.
-///   - onListening: Called with the port once the app listens.
+///   - port: The TCP port on 127.0.0.1; 0 for any free port.
+///   - deadline: The time after which a client gets 504.
+///   - lease: The time after which a repetition may claim the idempotency key of a killed process. It must be longer than `deadline`.
+///   - configuration: The configuration of the accounts. Its data folder also contains the notes.
+///   - logger: The logger of the accounts, the keys and the application.
+///   - onListening: A closure that is called with the port when the application listens.
+/// - Throws: Errors of the configuration and of the databases.
 func makeApplication(
     port: Int,
     deadline: RequestDeadline,

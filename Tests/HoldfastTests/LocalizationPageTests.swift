@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-/// Runs the example of `docs/localization.md`.
+/// Runs the example of `docs/app/localization.md`.
 @Suite struct LocalizationPageTests {
     @Test("An app adds a language and can list the texts that it lacks")
     func language() throws {

@@ -169,7 +169,7 @@ extension ErrorSample {
         ErrorSample("one long text with escapes", 400, start: #"{"detail":""#, end: #""}"#) {
             #"Prüfe die \"Eingabe\" \u00fcber die L\u00e4nge, Nr. \#($0).\n"#
         },
-        ErrorSample("JSON of nobody", 500, start: #"{"fault":{"#, separator: ",", end: "}}") {
+        ErrorSample("JSON of an unknown server", 500, start: #"{"fault":{"#, separator: ",", end: "}}") {
             #""level\#($0)":{"line":\#($0),"ratio":0.25,"names":["a","b"]}"#
         },
         ErrorSample(
@@ -182,7 +182,7 @@ extension ErrorSample {
             part: { _ in "<!-- a padding to disable MSIE and Chrome friendly error page -->\r\n" }
         ),
         ErrorSample(
-            "page of nobody",
+            "page of an unknown server",
             503,
             type: "text/html; charset=utf-8",
             start: "<!DOCTYPE html>\n<html lang=\"es\"><head><title>Algo salió mal</title></head><body>\n",

@@ -133,20 +133,20 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-TITLE = """# Beside its peers
+TITLE = """# Comparison
 
-What can be run beside Holdfast is run beside it, by a script, on the same requests. Each section is written by the script that it names;
-what a peer can be set up to do beyond its documentation is not counted against it, nor for it.
+This page compares Holdfast with other libraries under the same requests. Each section names the script that runs the comparison and writes the results. Each peer is
+configured as its documentation describes; further configuration is not considered.
 """
 
 SECTION = """
 ## Rate limiters
 
-`scripts/compare-limiters` puts one trace of {count:,} requests by {clients} clients to each limiter, on a fake clock, under a limit of 10 in 60 s:
-floods that are refused, bursts, and attacks on the edges of windows. Any half-open window of 60 s is looked at. The true wait is found
-by asking a copy of the limiter at other instants; a peer that counts time in floating point, as Python's clock does, is off by some 100 ns
-for that alone. Each peer is set up as its documentation has it. Time is per decision on {processor}, one thread, keys are texts; bytes are
-resident memory for 100,000 keys of one request each.
+`scripts/compare-limiters` sends one trace of {count:,} requests by {clients} clients to each limiter, on a fake clock, under a limit of 10 in 60 s.
+The trace contains floods of requests, bursts, and requests at the edges of fixed windows. The script counts admissions in every half-open
+window of 60 s. It finds the true delay with a copy of the limiter, which it calls at later instants until the request is admitted. Delays
+of a peer that represents time as a floating-point number, as Python's clock does, deviate by some 100 ns for this reason alone. The time
+per decision was measured on {processor} with one thread and texts as keys. Bytes are the resident memory of 100,000 keys of one request each.
 """
 
 
@@ -156,7 +156,7 @@ def write(document, rows, requests):
     table = "\n".join(
         [
             "",
-            "| limiter | most in any 60 s | admissions beyond 10 | wait told − true wait | median of it | ns per decision | bytes per key |",
+            "| limiter | most in any 60 s | admissions beyond 10 | reported − true delay | median of it | ns per decision | bytes per key |",
             "|---|--:|--:|--:|--:|--:|--:|",
             *rows,
             "",

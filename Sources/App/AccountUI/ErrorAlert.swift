@@ -10,8 +10,8 @@
     #endif
 
     extension View {
-        /// Shows an error as an alert with one or two buttons. Use it for views without a `ScreenModel`;
-        /// `screen(_:focus:perform:)` shows the alerts of a model.
+        /// Shows an error as an alert with one or two buttons. Use it for views without a `ScreenModel`; `screen(_:focus:perform:)` shows
+        /// the alerts of a model.
         ///
         /// ```swift
         /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, checkAgain: { await orders.reload() }) {
@@ -19,14 +19,16 @@
         /// }
         /// ```
         ///
-        /// Apply it to the root of the screen: the chosen action runs there, and is canceled when the root disappears.
+        /// Apply it to the root of the screen: the chosen action runs there, and is canceled when the root disappears. If the error has a
+        /// reference for support, a third button copies it to the pasteboard (not on tvOS and watchOS).
         /// - Parameters:
-        ///   - presentation: The error, if there is one.
-        ///   - isPresented: Whether it is shown; every button sets it to `false` before `perform` runs.
+        ///   - presentation: The error, if there is one. Without one, nothing is shown.
+        ///   - isPresented: Whether it is shown; every button sets it to `false` before `perform` runs. To show the same error again, set
+        ///     it to `false` and then to `true`.
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own translations.
-        ///   - checkAgain: Checks whether a request took effect whose response was lost, instead of `perform`. It must not send
-        ///     the request again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
+        ///   - checkAgain: Checks whether a request took effect whose response was lost, instead of `perform`. It must not send the request
+        ///     again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
@@ -49,14 +51,20 @@
         }
     }
 
-    /// An alert that is bound to a flag. Each change of the flag to `true` is a new alert.
+    /// An alert that is bound to a flag. Each change of the flag to `true` is a new alert with a new id, so that ``AlertPresenter`` can
+    /// distinguish it from an earlier one with the same text.
     struct ErrorAlert: ViewModifier {
+        /// The error to show.
         let presentation: ErrorPresentation?
+        /// Whether the alert is shown.
         @Binding var isPresented: Bool
         let language: Language
         let catalogue: ErrorCatalogue
         let checkAgain: (@MainActor () async -> Void)?
         let perform: @MainActor (ErrorPresentation.Action) async -> Void
+        /// The number of alerts so far, which is the id of the current one.
+        ///
+        /// Runs the chosen action in a task of the view.
         @State private var count = 0
         @State private var work = ScreenWork()
 
@@ -78,6 +86,7 @@
                 }
         }
 
+        /// Starts the chosen action.
         private func choose(_ action: ErrorPresentation.Action) {
             work.start {
                 if action == .checkAgain, let checkAgain {
@@ -90,7 +99,11 @@
     }
 
     /// Presents the alerts of a screen, one after the other.
+    ///
+    /// SwiftUI loses an alert that is set while another one closes. So the view is bound to an `AlertQueue` and not to the model: the queue
+    /// delays a new alert until the view was updated without the earlier one.
     struct AlertPresenter: ViewModifier {
+        /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?
         let language: Language
         let catalogue: ErrorCatalogue
@@ -100,6 +113,7 @@
         let choose: @MainActor (ErrorPresentation.Action) -> Void
         /// Runs after the last alert was closed.
         let didClose: @MainActor () -> Void
+        /// The alert that is shown, and the one that follows.
         @State private var queue = AlertQueue()
 
         func body(content: Content) -> some View {
@@ -136,11 +150,13 @@
             return Binding(get: { queue.isPresented }, set: { if !$0, let id { close(id) } })
         }
 
+        /// Closes an alert and starts its action.
         private func choose(_ action: ErrorPresentation.Action, in shown: ScreenAlert) {
             close(shown.id)
             choose(action)
         }
 
+        /// Closes an alert in the queue and in the model.
         private func close(_ id: ScreenAlert.ID) {
             queue.dismiss(id)
             dismiss(id)

@@ -4,7 +4,19 @@
     import ErrorLabContract
     public import SwiftUI
 
-    /// The screen on which a developer tests the app's error handling against a server's error lab. Intended for debug builds.
+    /// The screen on which a developer tests the app's error handling against a server's error lab. Intended for debug builds: its texts
+    /// are in English only.
+    ///
+    /// It lists the scenarios by group. A tap runs one with the app's client, and shows the error that the client decoded, the requests
+    /// that it sent, and the differences from the contract in red.
+    ///
+    /// ```swift
+    /// #if DEBUG
+    ///     NavigationStack { ErrorLabView(model: labModel) }
+    /// #endif
+    /// ```
+    ///
+    /// The scenarios come from the server. If it has no lab or can't be reached, the screen shows the built-in ones.
     public struct ErrorLabView: View {
         @Bindable private var model: ErrorLabModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -22,7 +34,7 @@
             self.perform = perform
         }
 
-        /// The screen.
+        /// The list of scenarios with the result of the last run. The list is loaded when the screen appears.
         public var body: some View {
             Form {
                 Section {

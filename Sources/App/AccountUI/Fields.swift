@@ -12,16 +12,21 @@
 
     /// The focused field. A password has two fields: one that hides it and one that shows it.
     struct FocusedField: Hashable {
+        /// The field of the model.
         let field: AccountField
+        /// Whether it is the field that shows the password.
         var isShown = false
     }
 
-    /// A field for an address.
+    /// A field for an address, with the keyboard for addresses and without corrections. Password managers suggest the address for it,
+    /// because its content type is `username`.
     struct EmailField: View {
         let label: String
+        /// The problem with the address, which is shown below the field and is the hint of VoiceOver; `nil` if there is none.
         @Binding var text: String
         let problem: String?
         let focus: FocusState<FocusedField?>.Binding
+        /// Called when the user presses Return.
         let submitLabel: SubmitLabel
         let submit: @MainActor () -> Void
 
@@ -54,14 +59,16 @@
 
     /// A field for a password that can be made readable.
     ///
-    /// Both fields stay in the view, and the focus moves from one to the other, because a field that is replaced loses the
-    /// focus and the keyboard.
+    /// Both fields stay in the view, and the focus moves from one to the other, because a field that is replaced loses the focus and the
+    /// keyboard. Only the visible one is accessible and receives taps.
     struct PasswordField: View {
         let label: String
+        /// The field of the model, by which the focus finds it.
         @Binding var text: String
         let field: AccountField
         let problem: String?
         let isShown: Bool
+        /// Whether the password is new, so that the system suggests a strong one; otherwise, it suggests a stored one.
         let isNew: Bool
         let focus: FocusState<FocusedField?>.Binding
         let submitLabel: SubmitLabel
@@ -99,7 +106,8 @@
         }
     }
 
-    /// The line under a field. It occupies space even if it is empty, so that no row moves while the user types.
+    /// The line under a field. It occupies space even if it is empty, so that no row moves while the user types. VoiceOver reads the text
+    /// as the hint of the field.
     struct FieldMessage: View {
         let text: String?
 

@@ -3,7 +3,14 @@
     public import ErrorContract
     public import SwiftUI
 
-    /// The screen on which a user requests a reset link.
+    /// The screen on which a user requests a reset link by email.
+    ///
+    /// ```swift
+    /// NavigationStack { ForgotPasswordScreen(model: forgotPasswordModel) }
+    /// ```
+    ///
+    /// After a request, the button is disabled for a cooldown and shows the remaining seconds. The message is the same whether or not there
+    /// is an account with the address. Use ``ForgotPasswordViewController`` in a UIKit app.
     public struct ForgotPasswordScreen: View {
         @Bindable private var model: ForgotPasswordModel
         @FocusState private var focus: FocusedField?
@@ -23,7 +30,7 @@
             self.perform = perform
         }
 
-        /// The screen.
+        /// The form with the address and the button.
         public var body: some View {
             Form {
                 Section {
@@ -54,6 +61,7 @@
             .screen(model, focus: { focus = FocusedField(field: $0) }, perform: perform)
         }
 
+        /// Returns a text in the language of the screen.
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

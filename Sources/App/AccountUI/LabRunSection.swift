@@ -5,7 +5,8 @@
     import Foundation
     import SwiftUI
 
-    /// The result of a run.
+    /// The result of a run: the decoded error or the success, the steps of the client, the requests on the wire, and the differences from
+    /// the contract in red.
     struct LabRunSection: View {
         let run: LabRun
 

@@ -1,14 +1,17 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// The main button of a screen, over the whole width of its row. Its title shows the progress; its position and height stay
-    /// the same.
+    /// The main button of a screen, over the whole width of its row. Its title shows the progress; its position and height stay the same.
     ///
-    /// It only starts an action. The screen runs the action, so that it continues when the row scrolls away.
+    /// It only starts an action. The screen runs the action, so that it continues when the row scrolls away. Digits have a fixed width, so
+    /// that a countdown in the title doesn't move.
     struct PrimaryButton: View {
+        /// The label, which may change while the action runs.
         let title: String
         var isEnabled = true
+        /// Whether a progress indicator is shown before the title.
         var isBusy = false
+        /// Called on a tap. It must return at once.
         let start: @MainActor () -> Void
 
         var body: some View {
@@ -30,8 +33,10 @@
 
     extension View {
         #if os(tvOS)
+            /// Returns the view unchanged: tvOS has no sizes of controls.
             fileprivate func largeControl() -> some View { self }
         #else
+            /// Makes the control large.
             fileprivate func largeControl() -> some View { controlSize(.large) }
         #endif
     }

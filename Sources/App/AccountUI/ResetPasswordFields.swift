@@ -4,7 +4,8 @@
     import ErrorContract
     import SwiftUI
 
-    /// The two password fields, with their messages.
+    /// The two password fields, with their messages, the strength of the password, and a switch that makes both readable. They are disabled
+    /// while the password is submitted.
     struct ResetPasswordFields: View {
         @Bindable private var model: ResetPasswordModel
         private let focus: FocusState<FocusedField?>.Binding
@@ -31,6 +32,7 @@
             .disabled(model.state == .submitting)
         }
 
+        /// Returns a field for a new password.
         private func field(
             _ label: LocalizedText,
             _ field: AccountField,
@@ -50,10 +52,12 @@
             )
         }
 
+        /// Returns a text in the language of the screen.
         private func words(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 
-    /// A bar that shows the strength of a password. It occupies space even if there is no password.
+    /// A bar that shows the strength of a password: red, orange or green. It occupies space even if there is no password. The text says the
+    /// same as the color.
     struct StrengthMeter: View {
         let strength: PasswordStrength?
         let text: String?

@@ -4,6 +4,15 @@
     public import SwiftUI
 
     /// The screen that a reset link opens: it validates the link and sets a new password.
+    ///
+    /// ```swift
+    /// ResetPasswordScreen(model: model, signIn: { path = [.signIn] }) { action in
+    ///     if action == .dismiss { path = [] }
+    /// }
+    /// ```
+    ///
+    /// It validates the link when it appears. Then it shows the form, a page about an invalid link, or a button to try again after a
+    /// failure; after a success, a button that leads to the sign-in. Use ``ResetPasswordViewController`` in a UIKit app.
     public struct ResetPasswordScreen: View {
         @Bindable private var model: ResetPasswordModel
         @FocusState private var focus: FocusedField?
@@ -27,7 +36,7 @@
             self.perform = perform
         }
 
-        /// The screen.
+        /// The form, the page about an invalid link, or the message about the success.
         public var body: some View {
             Form {
                 if let page = model.deadLink {
@@ -71,6 +80,7 @@
             )
         }
 
+        /// Returns the page about an expired or used link, with its one or two actions.
         private func deadLink(_ page: ErrorPresentation) -> some View {
             Section {
                 Text(page.title).font(.headline).accessibilityAddTraits(.isHeader)
@@ -83,16 +93,19 @@
             }
         }
 
+        /// Starts an action in the work of the model, so that it continues if its row disappears.
         private func start(_ action: ErrorPresentation.Action) {
             model.work.start {
                 if let remaining = await model.perform(action) { leave(remaining) }
             }
         }
 
+        /// Performs an action that the model leaves to the app.
         private func leave(_ action: ErrorPresentation.Action) {
             if action == .signIn { signIn() } else { perform(action) }
         }
 
+        /// Returns a text in the language of the screen.
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

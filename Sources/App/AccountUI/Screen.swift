@@ -8,9 +8,9 @@
     extension View {
         /// Connects the root view of a screen to its model.
         ///
-        /// The modifier runs the model's work, so that it continues without its row or alert; presents its alerts one after the
-        /// other; moves the focus to the invalid field after the alert is closed; posts the announcements to VoiceOver; and
-        /// sets the locale, the layout direction and the form style of the whole screen. Apply it once, outside of lists and
+        /// The modifier runs the model's work, so that it continues even if the row or the alert that started it disappears; presents its
+        /// alerts one after the other; moves the focus to the invalid field after the alert is closed; posts the announcements to
+        /// VoiceOver; and sets the locale, the layout direction and the form style of the whole screen. Apply it once, outside of lists and
         /// forms:
         ///
         /// ```swift
@@ -31,10 +31,12 @@
         }
     }
 
+    /// The modifier behind `screen(_:focus:perform:)`.
     private struct Screen<Model: ScreenModel>: ViewModifier {
         let model: Model
         let focus: @MainActor (AccountField) -> Void
         let perform: @MainActor (ErrorPresentation.Action) -> Void
+        /// The id of the last focus request that was fulfilled; ids begin above 0.
         @State private var lastFocus = 0
 
         func body(content: Content) -> some View {
@@ -60,6 +62,7 @@
                 .environment(\.layoutDirection, model.language.isRightToLeft ? .rightToLeft : .leftToRight)
         }
 
+        /// Starts the chosen action of an alert in the work of the model.
         private func choose(_ action: ErrorPresentation.Action) {
             model.work.start {
                 if let remaining = await model.perform(action) { perform(remaining) }

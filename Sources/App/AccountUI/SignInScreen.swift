@@ -4,6 +4,16 @@
     public import SwiftUI
 
     /// The screen on which a user signs in. The app continues when the model's state is `signedIn`.
+    ///
+    /// ```swift
+    /// SignInScreen(model: model, forgotPassword: { path.append(.forgotPassword) })
+    ///     .onChange(of: model.state) { _, state in
+    ///         if case .signedIn = state { path = [] }
+    ///     }
+    /// ```
+    ///
+    /// A sign-in is canceled if the screen disappears, so all controls that lead away are disabled while it runs. Use
+    /// ``SignInViewController`` in a UIKit app.
     public struct SignInScreen: View {
         @Bindable private var model: SignInModel
         @FocusState private var focus: FocusedField?
@@ -26,7 +36,7 @@
             self.perform = perform
         }
 
-        /// The screen.
+        /// The form with the address, the password and the button.
         public var body: some View {
             Form {
                 Section {
@@ -69,6 +79,7 @@
             )
         }
 
+        /// Returns a text in the language of the screen.
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

@@ -5,12 +5,14 @@
     public import SwiftUI
     import UIKit
 
-    /// The sign-in screen for UIKit apps, in a view controller.
+    /// The sign-in screen for UIKit apps, in a view controller. Its title is set for the navigation bar.
     ///
     /// ```swift
     /// let controller = SignInViewController(model: model, forgotPassword: { [weak self] in self?.showForgotPassword() })
     /// navigationController?.pushViewController(controller, animated: true)
     /// ```
+    ///
+    /// The controller retains its closures. Capture the owner of the controller weakly. Not available on macOS and watchOS.
     public final class SignInViewController: UIHostingController<SignInScreen> {
         /// Creates the controller. The parameters are those of ``SignInScreen``.
         public init(
@@ -26,7 +28,8 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The screen on which a user requests a reset link, in a view controller for UIKit apps.
+    /// The screen on which a user requests a reset link, in a view controller for UIKit apps. Retain the model if the controller is popped,
+    /// so that the cooldown continues.
     public final class ForgotPasswordViewController: UIHostingController<ForgotPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ForgotPasswordScreen``.
         public init(
@@ -41,7 +44,7 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The screen that a reset link opens, in a view controller for UIKit apps.
+    /// The screen that a reset link opens, in a view controller for UIKit apps. The controller retains its closures.
     public final class ResetPasswordViewController: UIHostingController<ResetPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ResetPasswordScreen``.
         public init(

@@ -3,13 +3,19 @@ public import Foundation
 public import ResilientHTTP
 
 extension APIClient {
-    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call and 10 s for an attempt, safe retries, the
-    /// gate and the circuit breaker. On Apple platforms it monitors the device's connectivity (`Connectivity.system`).
+    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call and 10 s for an attempt, safe retries, the gate and the
+    /// circuit breaker. On Apple platforms it monitors the device's connectivity (`Connectivity.system`).
     ///
-    /// The app's own quotas are one argument, such as `throttle: .appsInTheField`. They are stored in memory, for all calls of
-    /// the client together, and a call that exceeds them fails with the kind `throttled` instead of waiting. To store them over
-    /// restarts or per user, or to use other middleware, pass a transport and compose
-    /// `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
+    /// ```swift
+    /// let api = APIClient(baseURL: url, session: session)
+    /// let notes: [Note] = try await api.get("/notes")
+    /// ```
+    ///
+    /// The app's own quotas are one argument, such as `throttle: .appsInTheField`. They are stored in memory, for all calls of the client
+    /// together, and a call that exceeds them fails with the kind `throttled` instead of waiting. To store them over restarts or per user,
+    /// or to use other middleware, pass a transport and compose `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
+    ///
+    /// Create one client per server and share it: the connections, the gate, the breaker and the quotas belong to the client.
     ///
     /// - Parameters:
     ///   - baseURL: The address that paths are relative to, with scheme and host.

@@ -9,29 +9,32 @@ public import ResilientHTTP
 
 /// A replacement for `URLSession` that adds the retries, gates, breakers and the session of an `APIClient` to existing code.
 ///
-/// Replace `URLSession.shared` by a value of this type and leave the other code unchanged. Responses of any status are
-/// returned, after the retries that apply to them. A request without a response throws `URLError`. New code should use
-/// `APIClient`, which returns values and typed errors.
+/// Replace `URLSession.shared` by a value of this type and leave the other code unchanged. Responses of any status are returned, after the
+/// retries that apply to them. A request without a response throws `URLError`. New code should use `APIClient`, which returns values and
+/// typed errors.
 ///
 /// ```swift
 /// let session = HoldfastSession(baseURL: url)
 /// let (data, response) = try await session.data(for: URLRequest(url: url.appending(path: "orders")))
 /// ```
 ///
-/// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session.
-/// Redirects are followed for GET and HEAD. There are no cookies. A request with an `httpBodyStream` throws
-/// `requestBodyStreamExhausted`. The timeout of a request, unless it is the default of 60 s, limits the duration of one
-/// attempt.
+/// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session. Redirects are
+/// followed for GET and HEAD. There are no cookies. A request with an `httpBodyStream` throws `requestBodyStreamExhausted`. The timeout of
+/// a request, unless it is the default of 60 s, limits the duration of one attempt.
 ///
-/// If the client itself refuses to send a request, because a gate is closed or a quota is used up, the method throws `URLError`
-/// with the code `resourceUnavailable`. The `NSUnderlyingErrorKey` of every error is the `APIError`.
+/// If the client itself refuses to send a request, the method throws `URLError`: with the code `resourceUnavailable` because of a quota or
+/// a 429, and with the code `unknown` because the server is failing (a gate that a 503 closed, or an open circuit breaker). The
+/// `NSUnderlyingErrorKey` of every error is the `APIError`.
+///
+/// A response is stored in memory as a whole. Use `APIClient` to download or upload large bodies.
 public struct HoldfastSession: Sendable {
-    /// The client whose middleware handles the requests.
+    /// The client whose middleware handles the requests. Copies of the session share it.
     public let client: APIClient
-    /// The differences of the calls from the policies of their endpoints.
+    /// The differences of the calls from the policies of their endpoints; by default, none.
     public var options = CallOptions()
 
     /// Creates a session that uses a client.
+    /// - Parameter client: The client, with any transport and middleware.
     public init(_ client: APIClient) {
         self.client = client
     }
@@ -44,7 +47,9 @@ public struct HoldfastSession: Sendable {
         client = APIClient(baseURL: baseURL, session: session)
     }
 
-    /// Downloads the content of a URL.
+    /// Downloads the content of a URL with a GET request.
+    /// - Parameter url: The address, with the scheme `http` or `https`.
+    /// - Returns: The content, and the head as an `HTTPURLResponse`.
     /// - Throws: `URLError`.
     public func data(from url: URL) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url))
@@ -52,18 +57,26 @@ public struct HoldfastSession: Sendable {
 
     /// Sends a request and returns the content and the head of the response, with any status.
     ///
-    /// - Throws: `URLError`, and never `CancellationError`.
+    /// - Parameter request: The request. Its `httpBody` is sent; it may be sent several times if the method or an idempotency key allows
+    ///   retries.
+    /// - Returns: The content, and the head as an `HTTPURLResponse`. Its address is that of the request, also after a redirect.
+    /// - Throws: `URLError`, and never `CancellationError`: a canceled task throws `URLError` with the code `cancelled`.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await exchange(request, body: request.httpBody)
     }
 
     /// Sends a request with a body and returns the content and the head of the response, with any status.
     ///
+    /// - Parameters:
+    ///   - request: The request. Its own body is ignored.
+    ///   - body: The body.
+    /// - Returns: The content, and the head as an `HTTPURLResponse`.
     /// - Throws: `URLError`.
     public func upload(for request: URLRequest, from body: Data) async throws -> (Data, URLResponse) {
         try await exchange(request, body: body)
     }
 
+    /// Sends a request through the client. Converts the types of Foundation to those of the client, and back.
     private func exchange(_ urlRequest: URLRequest, body: Data?) async throws -> (Data, URLResponse) {
         guard let url = urlRequest.url, let request = HTTPRequest(urlRequest) else { throw URLError(.badURL) }
         // A stream can only be read once, and the request may have to be sent again.
@@ -86,7 +99,8 @@ public struct HoldfastSession: Sendable {
 }
 
 extension HTTPRequest {
-    /// Creates the request of a `URLRequest`, without its body; `nil` if it has no HTTP address.
+    /// Creates the request of a `URLRequest`, without its body; `nil` if it has no HTTP address. Header fields with invalid names are
+    /// omitted.
     init?(_ request: URLRequest) {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
@@ -103,7 +117,7 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// Creates the error that `URLSession` would throw.
+    /// Creates the error that `URLSession` would throw. The code of the original `URLError` is used if there is one.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =

@@ -4,19 +4,26 @@ import Synchronization
 
 /// The chunks of one body that have arrived and have not been read. There is one producer, the session, and one reader.
 ///
-/// When ``limit`` bytes are unread, the session is paused. On Linux, where that is impossible, further bytes are written to a
-/// temporary file.
+/// When ``limit`` bytes are unread, the session is paused; when fewer than half are unread, it continues. On Linux, where that is
+/// impossible, further bytes are written to a temporary file, and the reader gets them after those in memory.
+///
+/// At most one call of ``next()`` may wait. Continuations are resumed outside the lock.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
+    /// The chunks and the end, guarded by a mutex. A waiting reader implies that no chunk is stored and that the body has not ended.
     private struct State {
+        /// The chunks; read ones are empty, and all are removed when the last one is read.
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
         /// The number of unread bytes.
         var stored = 0
+        /// The end of the body, after the stored chunks; `nil` while bytes may arrive.
         var end: Result<Void, TransportError>?
+        /// The waiting reader.
         var reader: Reader?
+        /// Whether the session was asked to pause.
         var isPaused = false
         /// The file with the bytes that did not fit into memory, and the number of unread ones. They arrived after ``chunks``.
         #if canImport(FoundationNetworking)
@@ -28,8 +35,10 @@ final class Inbox: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The number of unread bytes at which the session pauses.
     private let limit: Int
     private let setPaused: @Sendable (Bool) -> Void
+    /// Creates an empty inbox.
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
     ///   - setPaused: Called under a lock when the producer pauses and resumes.
@@ -37,7 +46,7 @@ final class Inbox: Sendable {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
-    /// Stores a chunk, or passes it to a waiting reader.
+    /// Stores a chunk, or passes it to a waiting reader. Ignored if it is empty, or after the end.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
             guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
@@ -84,7 +93,8 @@ final class Inbox: Sendable {
         }
     #endif
 
-    /// Ends the body.
+    /// Ends the body. Further calls are ignored.
+    /// - Parameter error: The reason, which the reader gets after the stored chunks; `nil` for a complete body.
     func finish(_ error: TransportError?) {
         let reader = state.withLock { state -> Reader? in
             guard state.end == nil else { return nil }
@@ -94,7 +104,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Drops further chunks.
+    /// Drops further chunks and resumes the session, which could otherwise not end. Stored chunks can still be read.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -102,7 +112,8 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Returns the next chunk, or `nil` at the end.
+    /// Returns the next chunk, or `nil` at the end. Waits if there is none.
+    /// - Throws: The `TransportError` that has ended the body; on Linux, also errors of the temporary file.
     func next() async throws -> [UInt8]? {
         #if canImport(FoundationNetworking)
             let file = state.withLock { $0.first == $0.chunks.count && $0.filed > 0 ? $0.file : nil }
@@ -135,6 +146,7 @@ final class Inbox: Sendable {
         }
     }
 
+    /// Resumes the session if it is paused.
     private func unpause(_ state: inout State) {
         guard state.isPaused else { return }
         state.isPaused = false
@@ -142,7 +154,8 @@ final class Inbox: Sendable {
     }
 }
 
-/// The reader of one body. Releasing it before the end of the body cancels the exchange.
+/// The reader of one body. Releasing it before the end of the body cancels the exchange, so that a caller that loses interest in a response
+/// closes the connection.
 final class BodyReader: Sendable {
     private let inbox: Inbox
     private let cancel: @Sendable () -> Void
@@ -155,7 +168,7 @@ final class BodyReader: Sendable {
         cancel()
     }
 
-    /// Returns the next chunk, or `nil` at the end.
+    /// Returns the next chunk, or `nil` at the end. If the task is canceled, the exchange is canceled, too, and its end resumes the reader.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await inbox.next()

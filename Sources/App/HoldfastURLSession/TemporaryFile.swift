@@ -5,9 +5,14 @@
 
     /// An unnamed temporary file, whose bytes are read in the order in which they were written.
     ///
-    /// `URLSession` on Linux can't pause one side of an exchange: all sessions of a process share one serial queue, and
-    /// blocking it would stop every call. Bytes that the other side doesn't accept yet are stored here instead of in memory.
+    /// `URLSession` on Linux can't pause one side of an exchange: all sessions of a process share one serial queue, and blocking it would
+    /// stop every call. Bytes that the other side doesn't accept yet are stored here instead of in memory.
+    ///
+    /// The file is only readable by its owner and has no name while it is used, so nothing remains after a crash. When all bytes have been
+    /// read, the next write begins at the start again, so a file grows only as far as the reader falls behind.
     final class TemporaryFile: Sendable {
+        /// The file and its two positions, guarded by a mutex: bytes are appended at `written` and consumed at `read`, and `read` never
+        /// exceeds `written`.
         private struct State {
             let handle: FileHandle
             var written: UInt64 = 0
@@ -16,6 +21,7 @@
         }
 
         private let state: Mutex<State>
+        /// Runs blocking reads and writes of tasks, which must not block the cooperative thread pool.
         private let queue = DispatchQueue(label: "holdfast.temporary-file", autoreleaseFrequency: .workItem)
 
         /// Creates a file, which the system removes when it is closed.
@@ -35,6 +41,7 @@
         }
 
         /// Appends bytes. Blocks the thread.
+        /// - Throws: The error of the file system, for example if the disk is full.
         func append(_ bytes: [UInt8]) throws {
             try state.withLock { state in
                 if state.read > 0, state.read == state.written {
@@ -48,7 +55,8 @@
             }
         }
 
-        /// Returns the next bytes, or `nil` if all have been read. Blocks the thread.
+        /// Returns the next bytes, at most `RequestBody.chunkSize`, or `nil` if all have been read. Blocks the thread.
+        /// - Throws: The error of the file system.
         func read() throws -> [UInt8]? {
             try state.withLock { state in
                 guard state.read < state.written else { return nil }

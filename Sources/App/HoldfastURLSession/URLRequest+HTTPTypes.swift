@@ -14,7 +14,12 @@ extension URLRequest {
         typealias StreamedBody = UploadPipe
     #endif
 
-    /// - Parameter streamed: The bytes of a body that is a stream.
+    /// Creates the request of an attempt.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - streamed: The bytes of a body that is a stream.
+    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP or the file of the body can't be read.
     init(_ request: HTTPRequest, body: RequestBody?, streamed: StreamedBody?) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
         guard let scheme = request.scheme?.lowercased(), scheme == "https" || scheme == "http", let url = URL(string: text),
@@ -89,6 +94,7 @@ extension HTTPFields {
 }
 
 extension HTTPResponse {
+    /// Creates the head of a response of `URLSession`. Header fields with invalid names are omitted.
     init(urlResponse: URLResponse) {
         let response = urlResponse as? HTTPURLResponse
         // A status beyond three digits traps in `Status`.
@@ -110,9 +116,12 @@ extension TransportError {
 
     /// Creates the transport error for an error of `URLSession`.
     ///
+    /// `wasSent` is only `false` for errors that occur before a connection has been established, because a client repeats such a request
+    /// even if it is not idempotent. Errors without a known meaning count as sent.
+    ///
     /// - Parameters:
-    ///   - error: The session's error.
-    ///   - isReceiving: Whether the head of a response has been received.
+    ///   - error: The session's error. A `TransportError` is used as it is.
+    ///   - isReceiving: Whether the head of a response has been received. Then, unknown errors mean that the connection was lost.
     init(urlSession error: any Error, isReceiving: Bool = false) {
         if let error = error as? TransportError {
             self = error
@@ -182,6 +191,9 @@ extension URLError {
         override func open() { status = .open }
         override func close() { status = .closed }
 
+        /// Copies the next bytes of the body into a buffer.
+        /// - Returns: The number of bytes; 0 at the end; -1 if the body can't be read or has another length than announced. The session
+        ///   then ends the exchange.
         override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
             do {
                 if chunk.isEmpty { chunk = try next()?[...] ?? [] }

@@ -7,12 +7,20 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The exchanges in flight of one session, by task.
+/// The exchanges in flight of one session, by task. It is the delegate of the session.
+///
+/// An exchange passes through the phases `created`, `waiting` for the head, optionally `held` for a small body, and `receiving` or
+/// `delivered`. Each caller's continuation is resumed exactly once: by the head, by the end of the task, or at once if the task was
+/// canceled before the caller waited. The one that changes the phase under the lock resumes the continuation after it.
+///
+/// Three threads meet here: the caller's, the queue of the session, and the timer of deadlines. All state is guarded by one mutex per
+/// session. Under the lock, no continuation is resumed, and of the session's methods only the decision about a redirect is called.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    /// Only accessed under the lock.
+    /// One exchange. Only accessed under the lock.
     private final class Exchange {
+        /// The task of the session.
         let task: URLSessionTask
         /// The deadline of the exchange; for a streamed one, that of the head of a success.
         var deadline: ContinuousClock.Instant?
@@ -30,7 +38,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let endBody: (@Sendable () -> Void)?
         /// The body of the response.
         var inbox: Inbox?
+        /// The progress of the exchange.
         var phase = Phase.created
+        /// Whether the exchange is to end, because its caller or reader has canceled it or its deadline has passed.
         var isCancelled = false
         /// Whether its deadline has passed.
         var isExpired = false
@@ -61,6 +71,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             if let idleTimeout, !isPaused { idleDeadline = .now + idleTimeout }
         }
 
+        /// The parts that a cancellation needs outside the lock.
         var cancellation: Cancellation { Cancellation(task: task, endBody: endBody, inbox: inbox) }
     }
 
@@ -78,6 +89,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
+    /// The phases of an exchange, in their order.
     private enum Phase {
         /// No caller waits yet.
         case created
@@ -91,6 +103,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         case delivered
     }
 
+    /// The exchanges by the identifier of their task, and the timer.
     private struct State {
         var exchanges: [Int: Exchange] = [:]
         /// The errors of tasks that ended before their callers waited, because they were canceled at once.
@@ -106,9 +119,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together.
+    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together: 64 KiB. It saves a caller of
+    /// a small response one change of thread.
     static let largestHeldBody = 65_536
-    /// The number of stored bytes of a streamed body at which the session pauses.
+    /// The number of stored bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
     private let state = Mutex(State())
     #if !canImport(FoundationNetworking)
@@ -196,8 +210,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let check { scheduleCheck(at: check) }
     }
 
-    /// One timer serves all tasks of the session. It is set to the earliest deadline and rarely fires, because most tasks end
-    /// long before their deadlines.
+    /// Schedules a check of deadlines.
+    ///
+    /// One timer serves all tasks of the session. It is set to the earliest deadline and rarely fires, because most tasks end long before
+    /// their deadlines.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
         // A Double, because on a watch the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
@@ -206,6 +222,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
+    /// Cancels the exchanges whose deadline has passed, and schedules the next check. O(exchanges in flight).
+    /// - Parameter instant: The time for which the check was scheduled. If an earlier one was scheduled since, this one does nothing.
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
         let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Cancellation]) in
             // An earlier check has been scheduled since.
@@ -273,6 +291,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
+    /// Changes an exchange to the phase `receiving`. Called under the lock.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }

@@ -10,10 +10,21 @@ public import ResilientHTTP
 
 /// Sends requests through `URLSession`, on Apple platforms and on Linux.
 ///
-/// It stores no cookies and has no cache. Redirects are only followed for GET and HEAD, at most ten per request, and a redirect
-/// to another origin carries no `Authorization`. Use `HoldfastAsyncHTTPClient` instead on servers.
+/// It stores no cookies and has no cache. Redirects are only followed for GET and HEAD, at most ten per request, and a redirect to another
+/// origin carries no `Authorization`. Use `HoldfastAsyncHTTPClient` instead on servers.
+///
+/// ```swift
+/// let api = APIClient(baseURL: url, transport: URLSessionTransport())
+/// ```
+///
+/// A transport has one `URLSession`, whose connections all its requests share: create one transport per app. It is thread-safe.
+///
+/// On Linux, Foundation has limits that the transport works around, at a cost: a request with a body, or one that is not safe to repeat,
+/// opens a new connection; a body that is a stream is written to a temporary file before it is sent; and a slow reader of a large response
+/// doesn't pause the server, so that unread bytes are written to a temporary file.
 public final class URLSessionTransport: HTTPTransport {
-    /// A session and the delegate of its tasks.
+    /// A session and the delegate of its tasks. The transport has one for most requests, and on Linux one more for each request that needs
+    /// a new connection.
     private struct Lane {
         let session: URLSession
         let exchanges: URLSessionExchanges
@@ -27,6 +38,7 @@ public final class URLSessionTransport: HTTPTransport {
             #endif
         }
 
+        /// Creates the task of a request. A file is sent with an upload task, which reads it while it is sent.
         func task(_ request: URLRequest, body: RequestBody?) -> URLSessionTask {
             #if !canImport(FoundationNetworking)
                 if case .file(let url) = body?.content { return session.uploadTask(with: request, fromFile: url) }
@@ -35,6 +47,7 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
+    /// The session for requests that may share a connection.
     private let lane: Lane
     private let configuration: URLSessionConfiguration
     private let followsRedirects: Bool
@@ -48,6 +61,7 @@ public final class URLSessionTransport: HTTPTransport {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
     }
 
+    /// Creates a transport with a copy of a configuration, without cookies and cache.
     private init(configuration: URLSessionConfiguration, followsRedirects: Bool, exchanges: URLSessionExchanges) {
         // The caller may use its own object for other sessions.
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
@@ -112,6 +126,12 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     /// Sends a request once. The transfer ends if the task is canceled or the timeout is reached, even while the body arrives.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one.
+    ///   - timeout: The maximum duration of the exchange, with all redirects and the body of the response.
+    /// - Returns: The head of the response with any status, and the body as it arrives. The session doesn't pause for a slow reader.
+    /// - Throws: `TransportError` if no head of a response is received.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -120,8 +140,15 @@ public final class URLSessionTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: nil)
     }
 
-    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body are unread. On
-    /// Linux, where it can't pause, further bytes are written to a temporary file.
+    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body are unread. On Linux,
+    /// where it can't pause, further bytes are written to a temporary file.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, if there is one. It is sent before the response is returned, unless the server refuses the request earlier.
+    ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
+    ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader accepts no bytes doesn't count.
+    /// - Returns: The head of the response with any status, and the body as it arrives.
+    /// - Throws: `TransportError` if no head of a response is received.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -131,6 +158,7 @@ public final class URLSessionTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: idleTimeout)
     }
 
+    /// Sends a request and follows its redirects, under one deadline.
     private func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -148,6 +176,7 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
+    /// Sends a request without following redirects.
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -194,6 +223,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     #endif
 
+    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun; it ends after
+    /// the task.
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -262,6 +293,7 @@ public final class URLSessionTransport: HTTPTransport {
 
 extension HTTPTransport where Self == URLSessionTransport {
     /// Returns a transport that uses `URLSession`.
+    /// - Parameter configuration: The session's configuration. Cookies and the cache are always off.
     public static func urlSession(configuration: URLSessionConfiguration = .ephemeral) -> URLSessionTransport {
         URLSessionTransport(configuration: configuration)
     }

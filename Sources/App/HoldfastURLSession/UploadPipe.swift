@@ -4,6 +4,9 @@
     import Synchronization
 
     /// Passes the chunks of a request's body from a task to the thread on which `URLSession` reads them, one chunk at a time.
+    ///
+    /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue, not the cooperative thread pool,
+    /// until the session has read, so a slow network pauses the producer and memory stays bounded.
     final class UploadPipe: Sendable {
         /// An error that reports that the exchange accepts no more bytes.
         struct Closed: Error {}
@@ -11,6 +14,7 @@
         /// Whether the exchange has ended.
         var isClosed: Bool { state.withLock(\.isClosed) }
 
+        /// Whether the pipe has ended, and a task that waits for it, guarded by a mutex.
         private struct State {
             var waiter: CheckedContinuation<Void, Never>?
             /// Whether the whole body was written.
@@ -35,6 +39,7 @@
             }
         }
 
+        /// Creates the pipe and opens its output.
         init() {
             streams = Streams()
             streams.output?.open()
@@ -44,6 +49,7 @@
         var input: InputStream? { streams.input }
 
         /// Passes a chunk on and returns when the session accepts the next one.
+        /// - Throws: ``Closed`` if the exchange has ended.
         func write(_ chunk: [UInt8]) async throws {
             guard !chunk.isEmpty else { return }
             try await withCheckedThrowingContinuation { (writer: CheckedContinuation<Void, any Error>) in
@@ -62,7 +68,7 @@
             }
         }
 
-        /// Ends the body.
+        /// Ends the body: the session reads the end of the stream after the last chunk.
         func finish() {
             end { $0.isFinished = true }
             queue.async { [streams] in streams.output?.close() }
@@ -75,7 +81,7 @@
             streams.input?.close()
         }
 
-        /// Returns when the whole body was written or the exchange has ended.
+        /// Returns when the whole body was written or the exchange has ended. Only one task may wait.
         func ended() async {
             await withCheckedContinuation { waiter in
                 let hasEnded = state.withLock { state in
@@ -87,6 +93,7 @@
             }
         }
 
+        /// Changes the state and resumes the waiting task.
         private func end(_ change: (inout State) -> Void) {
             let waiter = state.withLock { state in
                 change(&state)

@@ -184,8 +184,8 @@ public struct AccountServer: Sendable {
         try await authentication.user(of: request)
     }
 
-    /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or the
-    /// address of a request without one.
+    /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or
+    /// the address of a request without one.
     ///
     /// ```swift
     /// router.group("/notes").idempotent(by: keys, owner: accounts.idempotencyOwner(of:in:))

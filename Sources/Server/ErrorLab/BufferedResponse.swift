@@ -6,18 +6,23 @@ import Hummingbird
 import NIOCore
 import StrictJSON
 
-/// A response with its body in memory.
+/// A response with its body in memory, so that defects can be applied to its bytes.
 struct BufferedResponse: Sendable {
+    /// The HTTP status.
     var status: Int
     var headers: HTTPFields
     var body: [UInt8]
 
     /// Creates a JSON response.
+    /// - Parameters:
+    ///   - value: The body.
+    ///   - status: The HTTP status.
     static func json(_ value: JSONValue, status: Int = 200) -> BufferedResponse {
         BufferedResponse(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: value.encoded())
     }
 
-    /// Creates a JSON response from an encodable value.
+    /// Creates a JSON response with status 200 from an encodable value. The members are sorted.
+    /// - Throws: `EncodingError`.
     static func json(encoding value: some Encodable) throws -> BufferedResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -35,7 +40,8 @@ struct BufferedResponse: Sendable {
 }
 
 extension BufferedResponse {
-    /// Reads a response and its body into memory.
+    /// Reads a response and its body into memory. `Content-Length` is removed, because the body may change.
+    /// - Throws: The error of the body's writer.
     init(_ response: Response) async throws {
         let collector = BodyCollector()
         try await response.body.write(collector)
@@ -57,7 +63,9 @@ private final class BodyCollector: ResponseBodyWriter {
 }
 
 extension BufferedResponse {
-    /// Applies the defects that only change bytes.
+    /// Applies the defects that only change bytes: another status, another kind of content, another character encoding, another type, and a
+    /// missing error code.
+    /// - Parameter answer: The requested response.
     mutating func apply(_ answer: LabResponse) {
         if let status = answer.status { self.status = status }
         switch answer.content {
@@ -85,6 +93,7 @@ extension BufferedResponse {
         if status == 204 || status == 304 { body = [] }
     }
 
+    /// The page of a captive portal.
     private static let portal = """
         <!DOCTYPE html>
         <html lang="en"><head><title>Wi-Fi</title></head>
@@ -92,6 +101,7 @@ extension BufferedResponse {
 
         """
 
+    /// Converts UTF-8 to ISO 8859-1. Other characters become question marks.
     private static func latin1(_ bytes: [UInt8]) -> [UInt8] {
         String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") }
     }

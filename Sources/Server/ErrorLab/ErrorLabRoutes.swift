@@ -15,6 +15,10 @@ public import ServerMiddleware
 /// try ErrorLabRoutes<AppContext>().add(to: router)
 /// ```
 ///
+/// The routes below the root are `answer`, which responds as its query specifies; `token`, `refresh` and `protected`, a session with
+/// short-lived tokens; `limited`, a rate limit; `read`, which explains how a client reads a given response; `scenarios`, the list of
+/// prepared calls; and a page for all of them. `ErrorLabContract` describes the parameters.
+///
 /// Its memory is bounded. A delay is at most two minutes, and ends when the client disconnects.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     private let root: String
@@ -46,7 +50,9 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         page = try LabPage(root: root, catalogue: renderer.catalogue)
     }
 
-    /// Adds the lab to a router.
+    /// Adds the lab to a router. Errors of the lab's own routes have the form of the contract, also if the router has no middleware for
+    /// them.
+    /// - Parameter router: The router, or a group of it.
     public func add(to router: some RouterMethods<Context>) {
         let lab = router.group(RouterPath(root))
             .add(middleware: ContractErrorMiddleware(renderer: renderer.errors))
@@ -80,7 +86,7 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
 
 /// A context with the connection of a request, so that the lab can break it.
 public protocol ErrorLabRequestContext: RequestContext {
-    /// The connection.
+    /// The connection, which the lab may close or reset.
     var channel: any Channel { get }
 }
 
@@ -94,6 +100,7 @@ public struct ErrorLabContext: ErrorLabRequestContext {
     public let channel: any Channel
 
     /// Creates a context.
+    /// - Parameter source: The connection of the request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
@@ -106,6 +113,7 @@ struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The names in lowercase; any if `nil`.
     let hosts: Set<String>?
 
+    /// Passes a request for an accepted host; otherwise, throws 404 as if there were no lab.
     func handle(
         _ request: Request,
         context: Context,

@@ -10,6 +10,10 @@ struct LabTime: Sendable {
     /// The wall clock.
     let wall: @Sendable () -> Date
 
+    /// Creates the clocks.
+    /// - Parameters:
+    ///   - clock: The clock of delays and lifetimes.
+    ///   - wall: The wall clock, for dates in headers.
     init<C: Clock>(_ clock: C, wall: @escaping @Sendable () -> Date) where C.Duration == Duration {
         self.clock = MonotonicClock(clock)
         self.wall = wall
@@ -19,10 +23,13 @@ struct LabTime: Sendable {
     func elapsed() -> Duration { clock.now }
 
     /// Sleeps for a time.
+    /// - Throws: `CancellationError`.
     func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }
 
 /// Detects that the client has closed the connection, or its half of it.
+///
+/// It is added to the pipeline of a connection while the lab waits. Hummingbird itself notices a closed connection only when it writes.
 final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
     private let presence: AsyncStream<Never>
@@ -70,7 +77,9 @@ struct LabConnection: Sendable {
     /// The client has disconnected, or the server is shutting down.
     struct Gone: Error {}
 
+    /// The channel of the connection.
     let channel: any Channel
+    /// The clocks.
     let time: LabTime
 
     /// The server's port, if it listens on one.
@@ -103,7 +112,7 @@ struct LabConnection: Sendable {
         guard hasSlept else { throw Gone() }
     }
 
-    /// Closes the connection.
+    /// Closes the connection, with a TCP reset or with an orderly end.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {
             // A socket that closes with a linger time of zero sends a reset.

@@ -5,12 +5,16 @@ import ServerMiddleware
 import StrictJSON
 
 /// Reads the query of a request parameter by parameter, and reports all problems at once.
+///
+/// Call one method for each parameter, then ``finish()``. A parameter that is not read counts as unknown, so the list of valid names is
+/// never written twice.
 struct LabQuery {
     /// The names and values in the order of the query.
     let parameters: [(name: String, value: String)]
     private var problems: [LabRefusal.Problem] = []
     private var known: [String] = []
 
+    /// Parses the query.
     /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for a query with invalid syntax or a duplicate parameter.
     init(_ request: Request) throws {
         let members = try FormReader.object(Array((request.uri.query ?? "").utf8)).objectValue?.members ?? []
@@ -18,6 +22,11 @@ struct LabQuery {
     }
 
     /// Reads a whole number within a range.
+    /// - Parameters:
+    ///   - name: The name of the parameter.
+    ///   - range: The valid values.
+    ///   - usual: The value if the parameter is absent.
+    /// - Returns: The value; `usual` also for an invalid one, which is reported by ``finish()``.
     mutating func whole(_ name: String, in range: ClosedRange<Int>, default usual: Int) -> Int {
         guard let text = value(name) else { return usual }
         if let number = Int(text), range.contains(number) { return number }
@@ -32,7 +41,7 @@ struct LabQuery {
         return text == "true"
     }
 
-    /// Reads the name of a session.
+    /// Reads the name of a session; empty if the parameter is absent.
     mutating func session() -> String {
         guard let text = value("session") else { return "" }
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
@@ -41,7 +50,7 @@ struct LabQuery {
         return ""
     }
 
-    /// Reads the format of an error's body.
+    /// Reads the format of an error's body; `nil` if the parameter is absent.
     mutating func form() -> ErrorForm? {
         guard let text = value("form") else { return nil }
         if let form = ErrorForm(rawValue: text) { return form }
@@ -62,11 +71,13 @@ struct LabQuery {
         guard problems.isEmpty, unknown.isEmpty else { throw ContractError(LabRefusal(problems + unknown)) }
     }
 
+    /// Returns the value of a parameter, and records its name as known.
     private mutating func value(_ name: String) -> String? {
         known.append(name)
         return parameters.first { $0.name == name }?.value
     }
 
+    /// Records a problem.
     private mutating func refuse(_ name: String, _ allowed: String) {
         problems.append(LabRefusal.Problem(parameter: name, code: .validationInvalidFormat, allowed: allowed))
     }

@@ -7,19 +7,30 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Renders the responses of the lab.
+/// Renders the responses of the lab. Errors of the contract come from the same renderer as those of real routes, so that an app is tested
+/// with real bodies.
 struct LabResponseRenderer: Sendable {
+    /// The renderer of real errors.
     let errors: ContractErrorRenderer
+    /// The responses of other servers by the names of their families.
     let families: [String: BufferedResponse]
     let now: @Sendable () -> Date
 
     /// Returns a success.
+    /// - Parameter isWrapped: Whether the body is `{"success": true, "data": …}`, as some APIs send it.
     func success(_ reply: LabSuccess, isWrapped: Bool) throws -> BufferedResponse {
         let flat = try BufferedResponse.json(encoding: reply)
         return isWrapped ? .json(["success": true, "data": try JSONParser().parse(flat.body)]) : flat
     }
 
     /// Returns an error of the contract.
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - form: The format; `nil` for the one that the request prefers.
+    ///   - delay: The delay in header and body; `nil` for none or that of the code.
+    ///   - language: The language of the text; `nil` for the one that the request prefers.
+    ///   - request: The request, for its headers.
+    ///   - requestID: The id in the body and the header.
     func error(
         _ code: ErrorCode,
         form: ErrorForm?,
@@ -53,10 +64,10 @@ struct LabResponseRenderer: Sendable {
         return answer
     }
 
-    /// Returns an error of another server.
+    /// Returns an error of another server; `nil` if there is no such family.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
-    /// Sets a delay in the header.
+    /// Sets a delay in the header: seconds, a date, none, or any text.
     func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
@@ -106,6 +117,7 @@ enum ForeignErrorBodies {
         return answers
     }
 
+    /// Reads a row of the table.
     private static func answer(_ row: JSONObject, status: Int) throws -> BufferedResponse {
         var headers: HTTPFields = [:]
         let body: [UInt8]

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Counts the calls of each address in each session. At most 4,096 pairs are stored; a removed pair starts again from 0.
+/// Counts the calls of each address in each session, so that a response can fail the first calls and then succeed.
+///
+/// At most 4,096 pairs are stored; a removed pair starts again from 0.
 final class LabSessions: Sendable {
     private struct Place: Hashable {
         let session: String
@@ -11,6 +13,9 @@ final class LabSessions: Sendable {
     private let calls = Mutex(BoundedTable<Place, Int>(capacity: 4_096))
 
     /// Counts a call.
+    /// - Parameters:
+    ///   - session: The name of the session, which the client chooses.
+    ///   - query: The query of the call.
     /// - Returns: Its number, from 1.
     func count(session: String?, query: String) -> Int {
         let place = Place(session: session ?? "", query: query.hashValue)
@@ -36,14 +41,18 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var entries: [Key: Entry] = [:]
     private var uses: UInt64 = 0
 
+    /// Creates an empty table.
+    /// - Precondition: `capacity` is positive.
     init(capacity: Int) {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")
         self.capacity = capacity
     }
 
+    /// The number of entries.
     var count: Int { entries.count }
 
-    /// Changes an entry; a missing one starts with a default.
+    /// Changes an entry; a missing one starts with a default. Counts as a use.
+    /// - Returns: The result of the closure.
     mutating func with<Result>(_ key: Key, default make: @autoclosure () -> Value, _ body: (inout Value) -> Result) -> Result {
         if entries[key] == nil { makeRoom() }
         uses += 1
@@ -60,6 +69,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return with(key, default: value, body)
     }
 
+    /// Removes the least recently used entry if the table is full.
     private mutating func makeRoom() {
         guard entries.count >= capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used }) else { return }
         entries[oldest.key] = nil

@@ -4,7 +4,9 @@ import Synchronization
 
 /// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
 ///
-/// At most 1,024 sessions are stored; removed ones are unknown.
+/// A token is `ID.SECRET`. A refresh replaces both secrets of a session at once, and only the latest pair is valid, so that an app that
+/// refreshes twice at the same time is detected: the second refresh counts as a reuse. At most 1,024 sessions are stored; removed ones are
+/// unknown.
 final class LabTokenStore: Sendable {
     /// The behavior of a session's tokens.
     struct Rules: Sendable {
@@ -18,13 +20,15 @@ final class LabTokenStore: Sendable {
         var refreshDelay = 0
     }
 
-    /// The counts of a session.
+    /// The counts of a session, which the response to a call reports.
     struct Use: Sendable {
         let calls: Int
         let refreshes: Int
+        /// The number of refreshes with the previous token.
         let reuses: Int
     }
 
+    /// A session with its current and previous secrets.
     private struct Session {
         let rules: Rules
         var access: String
@@ -45,6 +49,7 @@ final class LabTokenStore: Sendable {
     }
 
     /// Opens a session.
+    /// - Returns: Its first tokens.
     func open(_ rules: Rules) -> LabTokens {
         let expires = rules.isExpired ? time.elapsed() : expiry(rules)
         let session = Session(rules: rules, access: Self.secret(), refresh: Self.secret(), expires: expires)
@@ -53,7 +58,7 @@ final class LabTokenStore: Sendable {
         return tokens(of: session, id)
     }
 
-    /// Returns the duration of a refresh, in milliseconds.
+    /// Returns the duration of a refresh, in milliseconds; 0 for an unknown token.
     func delay(of token: String) -> Int {
         let (id, _) = Self.parts(token)
         return sessions.withLock { $0.withExisting(id) { $0.rules.refreshDelay } } ?? 0
@@ -96,8 +101,10 @@ final class LabTokenStore: Sendable {
         return try (result ?? .failure(LabTokenRefusal(code: .authTokenInvalid))).get()
     }
 
+    /// The time at which an access token that is issued now expires.
     private func expiry(_ rules: Rules) -> Duration { time.elapsed() + .milliseconds(rules.lifetime) }
 
+    /// The tokens of a session as they are sent.
     private func tokens(of session: Session, _ id: String) -> LabTokens {
         LabTokens(
             accessToken: "\(id).\(session.access)",
@@ -106,11 +113,13 @@ final class LabTokenStore: Sendable {
         )
     }
 
+    /// Splits a token into id and secret; both are empty if it has another form.
     private static func parts(_ token: String) -> (id: String, secret: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         return parts.count == 2 ? (parts[0], parts[1]) : ("", "")
     }
 
+    /// Returns 128 random bits. They protect nothing of value.
     private static func secret() -> String {
         (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }

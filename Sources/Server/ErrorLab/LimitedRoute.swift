@@ -8,8 +8,11 @@ import Synchronization
 import Timekeeping
 
 /// Admits `quota` requests in `window` seconds per session, and reports the remaining ones in the fields of
-/// draft-ietf-httpapi-ratelimit-headers-10. At most 512 windows are stored; a removed one starts empty.
+/// draft-ietf-httpapi-ratelimit-headers-10.
+///
+/// The algorithm is the same as that of real limits, a sliding window. At most 512 windows are stored; a removed one starts empty.
 final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
+    /// The key of a window: sessions with other parameters have other windows.
     private struct Place: Hashable {
         let session: String
         let quota: Int
@@ -25,6 +28,7 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
         self.time = time
     }
 
+    /// Responds with a success or with 429.
     @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let place = Place(

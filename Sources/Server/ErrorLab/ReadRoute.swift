@@ -7,7 +7,8 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Shows how a client reads a response of any server, and how it reacts to it.
+/// Shows how a client reads a response of any server, and how it reacts to it. It uses the decoder of the client library, so the
+/// explanation can't differ from the behavior.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     /// A response that a client received.
     private struct Received: Decodable {
@@ -32,6 +33,8 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     let localization: Localization
     let now: @Sendable () -> Date
 
+    /// Reads a response from the body of the request, at most 256 KB, and returns its explanation.
+    /// - Throws: ``ContractError`` for an invalid status or invalid base64.
     @Sendable func read(_ request: Request, _ context: Context) async throws -> Response {
         try LabQuery(request).finish()
         let received = try await RequestReader(maximumBodySize: 262_144).read(Received.self, from: request)
@@ -53,6 +56,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         ContractError(LabRefusal([.init(parameter: member, code: .validationInvalidFormat, allowed: allowed)]))
     }
 
+    /// Decodes an error; `nil` for a success. A success with an error in its body counts as an error.
     private func decoded(_ status: Int, _ headers: HTTPFields, _ body: [UInt8]) -> DecodedError? {
         let decoder = ErrorDecoder()
         guard (200...299).contains(status) else {
@@ -61,6 +65,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
     }
 
+    /// The explanation as JSON: the code, the reaction of the client, and the texts that the user sees.
     private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
         var error = APIError(response, catalogue: catalogue)
         // The headers name the language of the server's text.

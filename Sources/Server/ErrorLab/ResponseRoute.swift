@@ -6,12 +6,17 @@ import NIOCore
 import ServerMiddleware
 
 /// Responds as the parameters of the request specify.
+///
+/// The steps: a redirect, if one is requested; a success, if the number of the call is not one that fails; then the delay, the rendered
+/// response, the defects in its bytes, and its delivery with breaks and pauses.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     let renderer: LabResponseRenderer
     let sessions: LabSessions
     let time: LabTime
     let root: String
 
+    /// Responds to a request.
+    /// - Throws: ``ContractError`` with all invalid parameters.
     @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
         let parameters = try LabQuery(request).parameters
         let answer: LabResponse
@@ -42,6 +47,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return LabResponseDelivery(connection: connection).response(plain, answer)
     }
 
+    /// Renders the response of a call that fails: an error of another server, or the outcome.
     private func failing(
         _ answer: LabResponse,
         _ call: Int,
@@ -52,6 +58,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return try await plain(answer.outcome, answer, call, request, context)
     }
 
+    /// Renders an outcome without defects.
     private func plain(
         _ outcome: LabOutcome,
         _ answer: LabResponse,
@@ -79,6 +86,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return plain
     }
 
+    /// Returns a redirect to the same response without the redirect, on the same origin or on another one: the other name of this machine.
     private func redirect(
         _ answer: LabResponse,
         to redirect: LabRedirect,
@@ -115,6 +123,9 @@ struct LabResponseDelivery: Sendable {
     let connection: LabConnection
 
     /// Returns the response to send.
+    ///
+    /// A response that breaks off promises its complete length in `Content-Length`; a truncated one promises the truncated length, so that
+    /// only the content is incomplete.
     func response(_ plain: BufferedResponse, _ answer: LabResponse) -> Response {
         var sent = plain.body[...]
         var promised = sent.count
@@ -144,6 +155,7 @@ struct LabResponseDelivery: Sendable {
         return Response(status: .init(code: plain.status), headers: plain.headers, body: body)
     }
 
+    /// Splits a slow body into at most 20 chunks; any other body is one chunk.
     private static func pieces(of bytes: [UInt8], isSlow: Bool) -> [ArraySlice<UInt8>] {
         guard isSlow, !bytes.isEmpty else { return bytes.isEmpty ? [] : [bytes[...]] }
         let size = (bytes.count + maximumPieces - 1) / maximumPieces

@@ -25,6 +25,8 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try BufferedResponse.json(encoding: store.open(rules)).response
     }
 
+    /// Refreshes a session, after the delay of its rules.
+    /// - Throws: ``ContractError`` with `AUTH_REFRESH_FAILED`.
     @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
         try LabQuery(request).finish()
         let token = try await RequestReader().read(LabRefresh.self, from: request).refreshToken
@@ -66,6 +68,8 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try renderer.success(reply, isWrapped: false).response
     }
 
+    /// Admits the token of a request.
+    /// - Throws: `AUTH_TOKEN_MISSING` without a bearer token, and the refusals of ``LabTokenStore/admit(_:)``.
     private func admit(_ request: Request) throws(LabTokenRefusal) -> LabTokenStore.Use {
         guard let field = request.headers[.authorization] else { throw LabTokenRefusal(code: .authTokenMissing) }
         let parts = field.split(separator: " ", maxSplits: 1)

@@ -9,11 +9,19 @@ import Tracing
 
 /// A transport that sends requests through AsyncHTTPClient, for servers and commands.
 ///
+/// Use it on Linux and in servers, where an event loop is running anyway; in apps for Apple's systems, `URLSessionTransport` of
+/// `HoldfastURLSession` respects the system's proxies, VPN and background rules. Create one per process: connections are pooled per
+/// transport.
+///
 /// It stores no cookies and no cache. Redirects are only followed for GET and HEAD, and a redirect to another origin carries no
 /// `Authorization`. A body is read from the connection at the speed of its reader, at most 64 KiB ahead. No request is sent twice: if a
-/// connection breaks or can't be established, the request fails immediately.
+/// connection breaks or can't be established, the request fails immediately. Repetitions are decided by `ResilientHTTP`.
+///
+/// All methods can be called by several tasks at the same time. The engine is shut down when the transport and all responses that are being
+/// read are released.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The largest size of a body after decompression, in bytes.
+    /// The largest size of a body after decompression, in bytes: 64 MiB. A larger one fails, so that a small compressed body can't exhaust
+    /// the memory. Streamed responses are not compressed and have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     private let engine: Engine
     private let loops: EventLoops
@@ -43,6 +51,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// An engine that is shut down when the transport and all responses that are being read are released.
     final class Engine: Sendable {
+        /// The client of AsyncHTTPClient.
         let client: HTTPClient
 
         init(_ client: HTTPClient) {
@@ -55,6 +64,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     /// Sends a request once. Canceling the task closes the request, as does the end of the time, even while the body arrives.
+    /// - Parameters:
+    ///   - request: The request, with scheme and authority.
+    ///   - body: The body; `nil` for none.
+    ///   - timeout: The time for the whole exchange including the body of the response; at most a year.
+    /// - Returns: The head of the response, and its body. A small body that arrived with the head is in memory already.
+    /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -64,6 +79,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
+    ///
+    /// Use it instead of `send` for bodies of any size: only the head has a total time, and the body may take as long as bytes arrive.
+    /// - Parameters:
+    ///   - request: The request, with scheme and authority.
+    ///   - body: The body; `nil` for none.
+    ///   - timeout: The time until the head of a success.
+    ///   - idleTimeout: The longest time without a byte in either direction. The time in which the reader takes no bytes doesn't count.
+    /// - Throws: `TransportError`.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -73,6 +96,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: idleTimeout)
     }
 
+    /// Sends a request and follows redirects. All exchanges share the deadline.
     private func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -95,6 +119,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
+    /// Sends a request and returns the response of this exchange.
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -118,6 +143,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
+    /// Sends a request and returns the head of its response. A streamed body is sent by a task beside it.
     private func head(
         of message: HTTPClient.Request,
         reception: Reception,
@@ -156,6 +182,7 @@ extension TimeAmount {
 
 extension HTTPTransport where Self == AsyncHTTPClientTransport {
     /// A transport that sends requests through AsyncHTTPClient.
+    /// - Parameter configuration: The engine's configuration, such as proxy, TLS and the size of its pool.
     public static func asyncHTTPClient(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration()
     ) -> AsyncHTTPClientTransport {

@@ -4,12 +4,19 @@ import ResilientHTTP
 import Synchronization
 
 /// Sends the body of a request from a task, chunk by chunk, at the speed of the engine.
+///
+/// The engine and the task start in any order: the engine calls the closure of ``engineBody`` with a writer, and the task waits for that
+/// writer in ``run()``. Each continuation and the promise are taken out of the state under the lock, so each is completed exactly once: by
+/// the end of the body, or by ``close()``.
 final class BodySender: Sendable {
     private struct State {
+        /// The engine's writer, once it is ready for the body.
         var writer: HTTPClient.Body.StreamWriter?
         /// Completed when the body was sent. The engine waits for it.
         var promise: EventLoopPromise<Void>?
+        /// The task that waits for the writer.
         var starter: CheckedContinuation<HTTPClient.Body.StreamWriter?, Never>?
+        /// The task that waits for the end.
         var waiter: CheckedContinuation<Void, Never>?
         /// Whether the body was sent or the exchange has ended.
         var hasEnded = false
@@ -19,6 +26,10 @@ final class BodySender: Sendable {
     private let loop: any EventLoop
     let body: RequestBody
 
+    /// Creates the sender.
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - loop: The event loop of the exchange.
     init(_ body: RequestBody, on loop: any EventLoop) {
         (self.body, self.loop) = (body, loop)
     }
@@ -37,7 +48,8 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Waits for the engine and sends the body.
+    /// Waits for the engine and sends the body. Returns when the body was sent or the exchange has ended; an error of the body ends the
+    /// exchange.
     func run() async {
         let result: Result<Void, any Error>
         do {
@@ -49,6 +61,7 @@ final class BodySender: Sendable {
         end(result)
     }
 
+    /// Writes the chunks. Each waits until the engine has accepted the previous one.
     private func send() async throws {
         let writer = await withCheckedContinuation { starter in
             let (writer, isKnown) = state.withLock { state -> (HTTPClient.Body.StreamWriter?, Bool) in
@@ -71,6 +84,7 @@ final class BodySender: Sendable {
     /// Ends the exchange; unsent bytes are discarded.
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
+    /// Completes everything that waits. Only the first call has an effect.
     private func end(_ result: Result<Void, any Error>) {
         let (starter, waiter, promise) = state.withLock { state in
             state.hasEnded = true

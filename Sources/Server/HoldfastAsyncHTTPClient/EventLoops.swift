@@ -8,6 +8,7 @@ import Synchronization
 final class EventLoops: Sendable {
     /// An event loop and the number of exchanges that it runs.
     final class Member: Sendable {
+        /// The event loop.
         let loop: any EventLoop
         fileprivate let load = Atomic(0)
 
@@ -24,6 +25,7 @@ final class EventLoops: Sendable {
     private let members: [Member]
     private let turns = Atomic<UInt>(0)
 
+    /// Creates the members of a group, one for each event loop.
     init(_ group: any EventLoopGroup) {
         members = group.makeIterator().map { Member($0) }
     }

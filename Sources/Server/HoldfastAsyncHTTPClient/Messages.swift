@@ -4,7 +4,14 @@ import NIOHTTP1
 import ResilientHTTP
 
 extension HTTPClient.Request {
-    /// - Parameter isStreamed: Whether the response may have any size. The engine limits the size of decompressed bodies.
+    /// Converts a request to the engine's type.
+    /// - Parameters:
+    ///   - request: The request. Its authority must be a host, with or without a port: anything else could lead the request to another
+    ///     server.
+    ///   - body: The body in the engine's type.
+    ///   - isStreamed: Whether the response may have any size. The engine limits the size of decompressed bodies, so such a response must
+    ///     not be compressed.
+    /// - Throws: `TransportError` with the code `invalidRequest`.
     init(_ request: HTTPRequest, body: HTTPClient.Body?, isStreamed: Bool = false) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
         guard scheme == "https" || scheme == "http", Self.isAuthority(authority) else { throw Self.refused(nil) }
@@ -39,12 +46,14 @@ extension HTTPClient.Request {
         }
     }
 
+    /// The error of a request without a valid address.
     private static func refused(_ cause: (any Error)?) -> TransportError {
         TransportError(.invalidRequest, message: "the request has no valid address", wasSent: false, cause: cause)
     }
 }
 
 extension HTTPResponse {
+    /// Converts the head of a response. Fields with invalid names are dropped.
     init(_ head: HTTPResponseHead) {
         // `Status` traps for numbers with more than three digits.
         self.init(status: .init(code: min(max(Int(head.status.code), 0), 999)))

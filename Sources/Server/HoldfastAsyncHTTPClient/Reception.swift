@@ -8,6 +8,9 @@ import Synchronization
 ///
 /// The engine pauses while 64 KiB are stored and continues when the reader has taken them. The reader is resumed when the event loop has
 /// processed all bytes that arrived with the head, so that a small response costs one switch between threads, not three.
+///
+/// The event loop calls the methods of the delegate; the caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
+/// the state. Continuations and promises are taken out of it under the lock and completed outside, each exactly once.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
@@ -16,17 +19,23 @@ final class Reception: HTTPClientResponseDelegate {
     private struct State {
         /// The exchange, until its end.
         var task: HTTPClient.Task<Void>?
+        /// Whether the exchange was canceled, possibly before it began.
         var isCancelled = false
         /// Whether the caller has received the body.
         var hasReader = false
+        /// The head, once it has arrived.
         var head: HTTPResponseHead?
+        /// The chunks that the reader has not taken.
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
         var stored = 0
         /// Succeeds when fewer bytes are stored than the limit.
         var taken: EventLoopPromise<Void>?
+        /// The end of the exchange.
         var end: Result<Void, any Error>?
+        /// The caller that waits for the head.
         var headReader: HeadReader?
+        /// The reader that waits for a chunk.
         var chunkReader: ChunkReader?
         /// The time by which the head of a success must have arrived, if the response is streamed.
         var headDeadline: NIODeadline?
@@ -58,6 +67,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// Sends the body of the request, if it is streamed.
     let sender: BodySender?
 
+    /// Creates the reception of an exchange and reserves its event loop.
     /// - Parameters:
     ///   - loops: The event loops, one of which runs the exchange.
     ///   - host: The host of the request.
@@ -73,6 +83,8 @@ final class Reception: HTTPClientResponseDelegate {
     ///
     /// If the event loop is idle, it starts the exchange itself: started from this thread, the exchange would wake the loop several times.
     /// If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
+    ///
+    /// - Throws: The engine's error, or `CancellationError`.
     func head(of request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
@@ -88,6 +100,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
+    /// Starts the exchange, unless it was canceled.
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
@@ -127,6 +140,7 @@ final class Reception: HTTPClientResponseDelegate {
         if limits != nil { state.withLock { $0.hasReader = true } }
     }
 
+    /// Records activity: bytes of the request were sent.
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
     }
@@ -140,6 +154,7 @@ final class Reception: HTTPClientResponseDelegate {
         task?.cancel()
     }
 
+    /// Stores the head. The reader is resumed when the event loop has processed the bytes that arrived with it.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         state.withLock { state in
             state.head = head
@@ -151,11 +166,14 @@ final class Reception: HTTPClientResponseDelegate {
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
+    /// Resumes the caller that waits for the head.
     private func resumeHeadReader() {
         let (reader, head) = state.withLock { ($0.headReader.take(), $0.head) }
         if let head { reader?.resume(returning: head) }
     }
 
+    /// Passes a chunk to the waiting reader, or stores it.
+    /// - Returns: A future that succeeds when the engine should continue to read.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
             if limits != nil { state.lastActivity = .now() }
@@ -170,6 +188,7 @@ final class Reception: HTTPClientResponseDelegate {
         return taken?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
     }
 
+    /// Does nothing: the end of the exchange is reported by the task's future.
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
     /// Records the end of the exchange. The reader still gets the chunks that arrived before the end.
@@ -195,7 +214,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// Returns the complete body, if it has arrived.
+    /// Returns the complete body, if it has arrived; `nil` if the exchange is still in progress or has failed.
     func whole() -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end else { return nil }
@@ -205,7 +224,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Returns the next chunk of the body, or `nil` at its end. One reader at a time.
+    /// Returns the next chunk of the body, or `nil` at its end.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await nextChunk()
@@ -214,6 +233,7 @@ final class Reception: HTTPClientResponseDelegate {
         }.map { [UInt8](buffer: $0) }
     }
 
+    /// Takes a stored chunk, or waits for one.
     private func nextChunk() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
@@ -238,6 +258,7 @@ final class BodyReader: Sendable {
     /// Retains the engine, which must not be shut down while a body is read.
     private let engine: AsyncHTTPClientTransport.Engine
 
+    /// Creates the reader of a response.
     init(_ reception: Reception, engine: AsyncHTTPClientTransport.Engine) {
         self.reception = reception
         self.engine = engine
@@ -258,6 +279,7 @@ final class BodyReader: Sendable {
 }
 
 extension Result {
+    /// The error; `nil` for a success.
     fileprivate var failure: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

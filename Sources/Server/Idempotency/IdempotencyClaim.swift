@@ -2,33 +2,42 @@ public import Crypto
 import Foundation
 package import RateLimiting
 
-/// A keyed hash of 256 bits: what is kept of keys and requests, from which neither can be guessed without the secret.
+/// A keyed hash (HMAC-SHA256) of an idempotency key or of a request.
+///
+/// Stores contain digests instead of keys and requests. Without the ``IdempotencySecret``, a reader of the database can't check a guess.
 public struct RequestDigest: RawRepresentable, Hashable, Sendable {
-    /// The bytes.
+    /// The 32 bytes of the hash.
     public let rawValue: [UInt8]
 
-    /// Takes bytes that were kept.
+    /// Creates a digest from stored bytes. The number of bytes is not checked.
     public init(rawValue: [UInt8]) {
         self.rawValue = rawValue
     }
 }
 
-/// One request's claim to a key.
+/// The attempt of one request to use an idempotency key.
+///
+/// Two requests with the same ``key`` use the same idempotency key. If their ``fingerprint`` is also equal, the second is a repetition of
+/// the first; otherwise a client has reused the key for another request. The ``id`` differs in every claim, also between repetitions.
+///
+/// `IdempotencyMiddleware` of `ServerMiddleware` creates the claims. An ``IdempotencyStore`` only compares and stores their values.
 public struct IdempotencyClaim: Hashable, Sendable {
-    /// The client, method, route and key.
+    /// The digest of the client, the method, the route and the client's key. It identifies the row in a store.
     public let key: RequestDigest
-    /// The client that the key belongs to; each client has a share of the bytes of a store.
+    /// The digest of the client that the key belongs to. Stores count the bytes of a client under it; see ``IdempotencyBounds``.
     package let client: KeyDigest
-    /// The network of a client that is an address.
+    /// The digest of the network of a client that is an address; `nil` for accounts and secrets.
     package let network: KeyDigest?
-    /// What is asked for: method, path and body.
+    /// The digest of the method, the path with its query, and the body.
     public let fingerprint: RequestDigest
-    /// Tells this claim from every other one of the key: who has lost a key must not answer for who has it now.
+    /// A random number that identifies this claim among all claims of the key, from 0 to `Int64.max`.
+    ///
+    /// If a lease ends and another request claims the key, the store ignores later calls with the id of the first claim.
     public let id: UInt64
     /// The 256-bit key that encrypts the stored response. It depends on the client's key, which is not stored.
     let seal: RequestDigest
 
-    /// Creates a claim.
+    /// Creates a claim with a random id.
     init(
         key: RequestDigest,
         client: KeyDigest,
@@ -41,31 +50,42 @@ public struct IdempotencyClaim: Hashable, Sendable {
         (self.id, self.seal) = (id, seal)
     }
 
-    /// The half of the clients that the client is of.
+    /// The half of the capacity that the key counts in: addresses have a network, all other clients have none.
     package var pool: IdempotencyPool { network == nil ? .accounts : .addresses }
 }
 
-/// What a store says to a claim.
+/// The result of ``IdempotencyStore/claim(_:lease:at:)``.
 public enum ClaimOutcome: Hashable, Sendable {
-    /// The key is the claim's: the request may be worked on.
+    /// The key was free and now belongs to the claim. The caller must execute the request, and then finish or release the key.
     case claimed
-    /// Another request has the key, until its lease ends after this time at the latest.
+    /// Another claim of the same request has the key. The key becomes free when its lease ends, after the associated time, or earlier if
+    /// that claim releases it.
     case running(Duration)
-    /// The key was used for a request that differs from this one.
+    /// The key is running or finished, and was used for a request with another fingerprint.
     case otherRequest
-    /// The request was answered; `nil` if its answer was not kept.
+    /// The same request was executed. The response is `nil` if none was stored; otherwise it is as the store received it, with an encrypted
+    /// body.
     case finished(IdempotentResponse?)
-    /// There is no room for another key of the client. The time is when its first key expires, or a minute.
+    /// The client has used its share of the ``IdempotencyBounds``. The associated time is how long until the client's first finished key
+    /// expires, or 60 s if it has no finished key.
     case full(Duration)
 }
 
-/// The secret under which keys, clients and requests are hashed before they are kept.
+/// The secret with which idempotency keys, clients and requests are hashed before they are stored.
+///
+/// It also derives the keys that encrypt stored responses. With another secret, no stored key is found, so a change of the secret has the
+/// same effect as an empty store: repetitions of earlier requests are executed again.
+///
+/// ```swift
+/// let secret = IdempotencySecret(SymmetricKey(data: bytes))
+/// ```
 public struct IdempotencySecret: Sendable {
     private let digests: SymmetricKey
     private let clients: KeySecret
 
-    /// Takes a secret, which must be the same for all who share a store. A random one serves where the store does not outlive the
-    /// process.
+    /// Creates a secret.
+    /// - Parameter secret: The same key for all servers that share a store, and after each restart. The default is a random key, which is
+    ///   sufficient for a ``MemoryIdempotencyStore``, because that store ends with the process.
     public init(_ secret: SymmetricKey = SymmetricKey(size: .bits256)) {
         digests = secret
         let bytes = HMAC<SHA256>.authenticationCode(for: Data("clients".utf8), using: secret)
@@ -73,14 +93,15 @@ public struct IdempotencySecret: Sendable {
         self.clients = clients
     }
 
-    /// The claim of a request. O(bytes of the body).
+    /// Returns a new claim of a request.
     /// - Parameters:
-    ///   - key: What the client calls the request by.
+    ///   - key: The value of the request's `Idempotency-Key`.
     ///   - owner: The client that the key belongs to.
-    ///   - method: The method.
-    ///   - route: The route's template: one key names different requests on different routes.
-    ///   - path: The path with its query.
-    ///   - body: The body.
+    ///   - method: The method of the request. Requests with different methods have different keys.
+    ///   - route: The template of the route, such as `/orders/:id`. Requests to different routes have different keys.
+    ///   - path: The path with its query. It is part of the fingerprint, not of the key.
+    ///   - body: The complete body. It is part of the fingerprint, not of the key.
+    /// - Complexity: O(bytes of the body).
     package func claim(
         _ key: IdempotencyKey,
         owner: IdempotencyOwner,
@@ -100,7 +121,8 @@ public struct IdempotencySecret: Sendable {
         )
     }
 
-    /// The length stands before each part, so that no two lists of parts read alike.
+    /// Returns the HMAC of a list of parts. The length precedes each part, so that different lists have different encodings.
+    /// - Parameter purpose: The first part, so that digests for different purposes differ.
     private func digest(_ purpose: String, _ parts: [[UInt8]]) -> RequestDigest {
         var mac = HMAC<SHA256>(key: digests)
         for part in [Array(purpose.utf8)] + parts {
@@ -112,8 +134,8 @@ public struct IdempotencySecret: Sendable {
 }
 
 extension IdempotencySecret: CustomStringConvertible, CustomReflectable {
-    /// Says nothing of the secret.
+    /// A constant text without the secret.
     public var description: String { "IdempotencySecret" }
-    /// Shows nothing of the secret.
+    /// A mirror without children, so that dumps don't contain the secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,31 +1,38 @@
 import ErrorContract
 public import HTTPTypes
 
-/// What a client calls a request by, so that the server knows its repetitions: the value of `Idempotency-Key`
+/// The value of the header field `Idempotency-Key`, which identifies a request and its repetitions
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
-/// Taken is a quoted string, as the draft asks for, and what clients send in the field: the bare text. Both name the same key.
+/// The draft requires a quoted string. Many clients send bare text, so both forms are accepted. They are the same key:
+///
+/// ```swift
+/// try IdempotencyKey(#""order-17""#) == IdempotencyKey("order-17")  // true
+/// ```
 public struct IdempotencyKey: Hashable, Sendable {
-    /// Why a field is no key.
+    /// The reason why a field value is not a valid key.
     public enum Refusal: Error, Hashable, Sendable {
-        /// There is nothing in it.
+        /// The value is empty, or an empty quoted string.
         case empty
-        /// It has more than ``IdempotencyKey/maximumLength`` bytes.
+        /// The key has more than ``IdempotencyKey/maximumLength`` bytes, without quotes and escapes.
         case tooLong
-        /// It holds what neither form allows, or there are several fields.
+        /// The value contains characters that neither form allows, a quoted string is not terminated, or the request has several fields.
         case malformed
     }
 
-    /// The longest key, in bytes.
+    /// The maximum length of a key in bytes, without quotes and escapes.
     public static let maximumLength = 255
 
-    /// The key without its quotes; visible ASCII and spaces.
+    /// The key without quotes and escapes: 1 to 255 bytes of visible ASCII. Keys from quoted strings may also contain spaces.
     public let text: String
 
-    /// Reads the value of a field. O(bytes of the value).
+    /// Parses the value of a field.
+    /// - Parameter value: A quoted string with parameters or list members is not valid. Bare text must not contain spaces, quotes, commas,
+    ///   semicolons and backslashes.
     /// - Throws: ``Refusal``.
+    /// - Complexity: O(bytes of the value).
     public init(_ value: String) throws(Refusal) {
-        // By bytes: a key is compared by its bytes too.
+        // Parses bytes, because a `Character` can combine several bytes.
         let bytes = Array(value.utf8)
         let key = bytes.first == UInt8(ascii: "\"") ? try Self.unquoted(bytes) : try Self.bare(bytes)
         guard !key.isEmpty else { throw .empty }
@@ -33,9 +40,8 @@ public struct IdempotencyKey: Hashable, Sendable {
         text = String(decoding: key, as: UTF8.self)
     }
 
-    /// Reads the key of a request.
-    /// - Returns: `nil` if it has none.
-    /// - Throws: ``Refusal``.
+    /// Parses the key of a request. The result is `nil` if the request has no `Idempotency-Key`.
+    /// - Throws: ``Refusal``; ``Refusal/malformed`` if there are several fields, even with equal values.
     public init?(_ headers: HTTPFields) throws(Refusal) {
         let values = headers[values: .idempotencyKey]
         guard let value = values.first else { return nil }
@@ -43,7 +49,7 @@ public struct IdempotencyKey: Hashable, Sendable {
         try self.init(value)
     }
 
-    /// A string of RFC 9651 §4.2.5.
+    /// Parses a string according to RFC 9651 §4.2.5, which must be the whole value.
     private static func unquoted(_ bytes: [UInt8]) throws(Refusal) -> [UInt8] {
         var key: [UInt8] = []
         var isEscaped = false
@@ -65,7 +71,7 @@ public struct IdempotencyKey: Hashable, Sendable {
         throw .malformed
     }
 
-    /// Visible ASCII without what would make it a list, a string or parameters.
+    /// Accepts visible ASCII without the characters of quoted strings (`"`, `\`), lists (`,`) and parameters (`;`).
     private static func bare(_ bytes: [UInt8]) throws(Refusal) -> [UInt8] {
         let isPlain = bytes.allSatisfy { (0x21...0x7E).contains($0) && !"\",;\\".utf8.contains($0) }
         guard isPlain else { throw .malformed }

@@ -1,22 +1,30 @@
 public import RateLimiting
 
-/// The client that a key belongs to. Another client with the same key is another request.
+/// The client that an idempotency key belongs to.
 ///
-/// Choose what stays the same when the client repeats a request. A phone changes its network between two attempts, so the keys of authorized
-/// requests belong to the account:
+/// Equal keys of different clients are different keys, so no client gets the stored response of another. Each client also has its own share
+/// of the capacity of a store; see ``IdempotencyBounds``.
+///
+/// Choose an identity that stays the same when the client repeats a request. A phone can change its network between two attempts, so the
+/// keys of authorized requests belong to the account:
 ///
 /// ```swift
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }
 /// ```
 public enum IdempotencyOwner: Sendable {
-    /// An account that the request has proven, by its id. Never the token, which may have been refreshed between two attempts.
+    /// An authenticated account, identified by its id. Don't use the access token, because the client may have refreshed it between two
+    /// attempts.
     case account(any PartitionKey)
-    /// A secret that the server has issued and the request proves, such as the token of a link in an email.
+    /// A secret that the server has issued and the request contains, such as the token of a link in an email. Don't use values that a
+    /// client can choose: each would get its own share of the capacity of accounts. A secret and an address with equal values are the same
+    /// client.
     case secret(any PartitionKey)
-    /// The network address of an unauthenticated request, and the wider network that it is in, such as its /24 or /48.
+    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of the
+    /// network share one share of the capacity.
     case address(any PartitionKey, network: any PartitionKey)
 
-    /// The key that is hashed. Those of addresses and secrets have no prefix, so that their keys from earlier versions are still found.
+    /// The value that is hashed to identify the client. Addresses and secrets have no prefix, as in earlier versions, so that keys that
+    /// these versions have stored are still found.
     var key: any PartitionKey {
         switch self {
         case .account(let id): PrefixedKey(prefix: "account", key: id)
@@ -24,18 +32,20 @@ public enum IdempotencyOwner: Sendable {
         }
     }
 
+    /// The value that is hashed to identify the network; `nil` if the client is not an address.
     var network: (any PartitionKey)? {
         guard case .address(_, let network) = self else { return nil }
         return PrefixedKey(prefix: "network", key: network)
     }
 }
 
-/// A key with the name of its kind, so that an account and a network that read alike are two.
+/// A partition key with the name of its kind, so that an account and a network with equal values have different digests.
 private struct PrefixedKey: PartitionKey {
     let prefix: String?
     let key: any PartitionKey
 
     func hash(into hasher: inout KeyHasher) {
+        // Earlier versions hashed the word 1 before the key.
         if let prefix { prefix.hash(into: &hasher) } else { hasher.combine(1) }
         key.hash(into: &hasher)
     }

@@ -2,42 +2,66 @@ import Crypto
 public import Foundation
 public import HTTPTypes
 
-/// Stores which keys were used, and the responses of their requests.
+/// A store of used idempotency keys and of the responses to their requests.
 ///
-/// A key is free, running under a lease, or finished until it expires. Each member is one atomic step. Dates come from the caller:
-/// they must mean something to every process that shares the store, and after a crash.
+/// A key has one of three states:
+///
+/// | state | begins with | ends with |
+/// |---|---|---|
+/// | free | the expiry of a finished key, the end of a lease, or ``release(_:)`` | ``claim(_:lease:at:)`` |
+/// | running | ``claim(_:lease:at:)`` | ``finish(_:with:until:)``, ``release(_:)``, or the end of the lease |
+/// | finished | ``finish(_:with:until:)`` | the expiry |
+///
+/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date`, because the clocks of
+/// different processes, and of a process before and after a crash, must agree on it; monotonic clocks don't.
+///
+/// ``MemoryIdempotencyStore`` serves one process, and its keys end with the process. `SQLiteIdempotencyStore` and
+/// `PostgresIdempotencyStore` keep keys on disk: a key that was claimed or finished before a crash is still claimed or finished after it.
+/// Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
 public protocol IdempotencyStore: Sendable {
-    /// Identifies the database whose transactions can finish a key of the store, by the object that the stores of other data share with it.
-    /// `nil`, the default, if there is no such database.
+    /// The identity of the object through which this store and the stores of other data access the same database. With it, a store of other
+    /// data can check whether its transaction can also finish a key of this store.
+    ///
+    /// The default is `nil`: no other store shares the database.
     var database: ObjectIdentifier? { get }
 
-    /// Claims a key. Of concurrent callers for a free key, exactly one is told `claimed`.
+    /// Claims a key. If several callers claim a free key concurrently, exactly one gets ``ClaimOutcome/claimed``.
     ///
-    /// A key whose lease has ended is free: its process has died, or has become so slow that it is taken for dead. Its fingerprint
-    /// is removed with it. A key that has not expired is never removed: a new key beyond the ``IdempotencyBounds`` is refused.
+    /// When a lease ends, the key becomes free, because the process that claimed it has probably died. Then the next claim takes the key
+    /// with any fingerprint. A key that has not expired is never removed to make room: a new key beyond the ``IdempotencyBounds`` is
+    /// refused.
     /// - Parameters:
-    ///   - claim: The claim.
-    ///   - lease: How long the key is the claim's if nobody finishes or releases it.
-    ///   - now: The time.
+    ///   - claim: The claim of the request.
+    ///   - lease: The time after which the key becomes free if it is neither finished nor released.
+    ///   - now: The current time. A lease or a finished key that ends exactly at this time has ended.
+    /// - Returns: The state of the key, or ``ClaimOutcome/claimed`` if it was free.
+    /// - Throws: Errors of the storage. The caller can't know whether the key was claimed.
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome
 
-    /// Notes that the request was answered.
+    /// Changes a running key to finished, and stores the response for repetitions.
     /// - Parameters:
     ///   - claim: The claim that has the key.
-    ///   - answer: What to answer repetitions with; `nil` if it is not kept.
-    ///   - expiry: When the key is free again.
-    /// - Returns: `false` if the key is no longer the claim's; then nothing is noted.
+    ///   - answer: The response, with an encrypted body; `nil` if the request was executed but its response can't be stored.
+    ///   - expiry: The time at which the key becomes free.
+    /// - Returns: `false` if the claim has lost the key to another claim or to a sweep, or the key is finished. Then the store changes
+    ///   nothing.
+    /// - Throws: Errors of the storage. The caller can't know whether the key was finished.
     @discardableResult
     func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool
 
-    /// Frees the key, unless it is no longer the claim's.
+    /// Frees a running key, so that a repetition is executed. The store changes nothing if another claim has the key or the key is
+    /// finished.
+    /// - Throws: Errors of the storage.
     func release(_ claim: IdempotencyClaim) async throws
 
-    /// Removes what has expired, a bounded amount.
-    /// - Returns: Whether there may be more.
+    /// Removes expired keys and keys whose lease has ended. One call may remove a limited number of keys, so that it delays claims only
+    /// briefly.
+    /// - Returns: Whether there may be more keys to remove. Then the caller calls the method again.
+    /// - Throws: Errors of the storage.
     func sweep(at now: Date) async throws -> Bool
 
-    /// How many keys are kept.
+    /// Returns the number of stored keys, including expired keys that are not yet removed.
+    /// - Throws: Errors of the storage.
     func count() async throws -> Int
 }
 
@@ -45,28 +69,48 @@ extension IdempotencyStore {
     public var database: ObjectIdentifier? { nil }
 }
 
-/// A response that is stored, to be sent again when its request is repeated.
+/// A response that is stored with an idempotency key, and sent again if the request is repeated.
+///
+/// It has a status, a body of at most 64 KiB, and the header fields that ``isSafe(_:)`` allows. Other fields are dropped when the response
+/// is created, so the repeated response lacks `Set-Cookie`, for example.
+///
+/// ```swift
+/// let response = try IdempotentResponse.json(["id": 7], status: 201, headers: [.location: "/orders/7"])
+/// ```
 public struct IdempotentResponse: Hashable, Sendable {
-    /// The largest body that is kept, in bytes.
+    /// The maximum size of a body, in bytes: 64 KiB.
     public static let maximumBodySize = 65_536
 
-    /// The status.
+    /// The HTTP status code.
     public var status: Int
-    /// The header fields that ``isSafe(_:)`` lets through.
+    /// The header fields. The initializer keeps only those that ``isSafe(_:)`` allows.
     public var headers: HTTPFields
-    /// The body.
+    /// The body. In a store, it is encrypted and 28 bytes longer.
     public var body: [UInt8]
 
-    /// Takes an answer.
-    /// - Returns: `nil` if its body has more than ``maximumBodySize`` bytes.
+    /// Creates a response with the safe fields among `headers`. The result is `nil` if the body has more than ``maximumBodySize`` bytes.
+    /// - Parameters:
+    ///   - status: The HTTP status code.
+    ///   - headers: The header fields; those that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - body: The body.
     public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
         guard body.count <= Self.maximumBodySize else { return nil }
-        self.status = status
-        self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
-        self.body = body
+        self.init(status: status, headers: headers, storedBody: body)
     }
 
-    /// Creates a response with a JSON body.
+    /// Creates a response as a store returns it: its body may be encrypted, and is then longer than ``maximumBodySize`` by 28 bytes.
+    package init(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
+        self.status = status
+        self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
+        body = storedBody
+    }
+
+    /// Returns a response with a JSON body and its `Content-Type`.
+    /// - Parameters:
+    ///   - value: The value to encode.
+    ///   - status: The HTTP status code.
+    ///   - headers: Further header fields; those that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - encoder: The encoder of the body.
     /// - Throws: ``TooLargeToStore`` if the body has more than ``maximumBodySize`` bytes; errors of the encoder.
     public static func json(
         _ value: some Encodable,
@@ -82,11 +126,14 @@ public struct IdempotentResponse: Hashable, Sendable {
         return answer
     }
 
-    /// A response that is too large to be stored with its key.
+    /// The error of ``json(_:status:headers:encoder:)`` for a body of more than ``maximumBodySize`` bytes.
     public struct TooLargeToStore: Error {}
 
-    /// Returns the response with an encrypted body (AES-256-GCM), as a store keeps it. Only a request with the key of the claim can be
-    /// answered from it: the database and the server's secret do not suffice to read it.
+    /// Returns the response with an encrypted body (AES-256-GCM with a random nonce), as stores contain it.
+    ///
+    /// The encryption key depends on the server's secret and on the client's idempotency key, which is not stored. So the database and the
+    /// server's secret together don't suffice to read the body.
+    /// - Throws: `CryptoKitError`.
     package func sealed(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var answer = self
         let box = try AES.GCM.seal(body, using: SymmetricKey(data: claim.seal.rawValue))
@@ -94,8 +141,8 @@ public struct IdempotentResponse: Hashable, Sendable {
         return answer
     }
 
-    /// Returns the response with its body in clear.
-    /// - Throws: `CryptoKitError` if the body was not encrypted for the key of the claim.
+    /// Returns the response with its decrypted body.
+    /// - Throws: `CryptoKitError` if the body was not encrypted for the key of the claim, or was changed.
     package func opened(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var answer = self
         let box = try AES.GCM.SealedBox(combined: body)
@@ -103,8 +150,11 @@ public struct IdempotentResponse: Hashable, Sendable {
         return answer
     }
 
-    /// Whether a field is kept: those that describe the answer's content and lead to what was made. Nothing that identifies
-    /// anybody, such as `Set-Cookie`, and nothing that is said anew with each answer.
+    /// Returns whether a header field is stored.
+    ///
+    /// The fields that describe the body (`Content-Type`, `Content-Language`, `Content-Disposition`, `Content-Location`, `ETag`,
+    /// `Last-Modified`), the created resource (`Location`) and caching (`Cache-Control`, `Vary`) are stored. Fields that identify a user,
+    /// such as `Set-Cookie`, and fields that belong to one response, such as `Date` and `X-Request-Id`, are not.
     public static func isSafe(_ name: HTTPField.Name) -> Bool { safe.contains(name) }
 
     private static let safe: Set<HTTPField.Name> = [
@@ -112,19 +162,22 @@ public struct IdempotentResponse: Hashable, Sendable {
         .vary,
     ]
 
-    /// Whether an answer with a status is the last word on its request. One that says "not now" is not: its key is free again.
+    /// Returns whether a response with a status is final, so that repetitions get it.
+    ///
+    /// 408, 429 and 5xx are not final: the request was not executed, or the server can't know. Their keys are released, and a repetition is
+    /// executed.
     public static func isFinal(_ status: Int) -> Bool { status < 500 && status != 408 && status != 429 }
 }
 
 extension HTTPFields {
-    /// The fields as a text that a store keeps: JSON.
+    /// The fields as JSON text for a database: an array of pairs of name and value, in order and with duplicates.
     package var stored: String {
         let pairs = map { [$0.name.rawName, $0.value] }
         // Strings can always be encoded.
         return (try? JSONEncoder().encode(pairs)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// Reads a text that a store has kept.
+    /// Parses the text of `stored`. The result is `nil` if the text is not such JSON; pairs with an invalid name are dropped.
     package init?(stored text: String) {
         guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else { return nil }
         self.init()

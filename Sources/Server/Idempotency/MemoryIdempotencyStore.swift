@@ -2,16 +2,27 @@ public import Foundation
 import RateLimiting
 import Synchronization
 
-/// Keys in the memory of one process. They end with it.
+/// A store of idempotency keys in the memory of one process.
+///
+/// Use it in tests, and for servers that run as one process and can lose their keys: after a restart, a repeated request is executed again.
+/// No transaction can finish its keys. Otherwise use `SQLiteIdempotencyStore` or `PostgresIdempotencyStore`.
+///
+/// ```swift
+/// let keys = IdempotencyKeys(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 16 << 20)))
+/// ```
+/// A lock guards the keys. A claim takes constant time, except if the client has used its share and a stored key has expired: then the
+/// store removes all expired keys in O(keys). All methods return without suspension and throw no errors.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     private let bounds: IdempotencyBounds
     private let table = Mutex(IdempotencyTable())
 
     /// Creates an empty store.
+    /// - Parameter bounds: The capacity; 64 MiB by default, of which an account may use 512 KiB while few clients use keys.
     public init(bounds: IdempotencyBounds = IdempotencyBounds(bytes: 64 << 20)) {
         self.bounds = bounds
     }
 
+    /// Claims a key; see ``IdempotencyStore/claim(_:lease:at:)``.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) -> ClaimOutcome {
         table.withLock { table in
             if let entry = table[claim.key], entry.endsAt > now {
@@ -31,6 +42,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
+    /// Finishes a key; see ``IdempotencyStore/finish(_:with:until:)``.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) -> Bool {
         table.withLock { table in
@@ -40,19 +52,28 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
+    /// Frees a running key of the claim.
     public func release(_ claim: IdempotencyClaim) {
         table.withLock { if $0.isRunning(claim) { $0.remove(claim.key) } }
     }
 
+    /// Removes all expired keys and keys whose lease has ended.
+    /// - Returns: `false`, because one call removes all of them.
+    /// - Complexity: O(keys) if a key has expired, otherwise O(1).
     public func sweep(at now: Date) -> Bool {
         table.withLock { $0.removeExpired(at: now) }
         return false
     }
 
+    /// Returns the number of stored keys, including expired keys that are not yet removed.
     public func count() -> Int { table.withLock(\.count) }
 }
 
-/// The keys, and the bytes that they count for. A value under its owner's lock.
+/// The keys of a memory store, and the bytes that they count for. The store's lock guards it.
+///
+/// Invariants: `pools`, `clients` and `networks` are the sums of the sizes in `entries`, and the latter two contain no zeros. `firstEnd` is
+/// at most the earliest end of an entry, and the `firstExpiry` of a client at most the earliest expiry of its finished keys. Both may be
+/// too early after a removal; `removeExpired(at:)` computes them again.
 private struct IdempotencyTable {
     struct Entry {
         enum State {
@@ -60,15 +81,19 @@ private struct IdempotencyTable {
             case finished(IdempotentResponse?)
         }
 
+        /// The claim that has the key.
         let claim: IdempotencyClaim
         var state: State
+        /// The end of the lease of a running key, or the expiry of a finished one.
         var endsAt: Date
+        /// The bytes that the key counts for.
         var size: Int
     }
 
     private struct Client {
+        /// The bytes of the client's keys.
         var size = 0
-        /// No finished key expires before this time.
+        /// No finished key of the client expires before this time.
         var firstExpiry = Date.distantFuture
     }
 
@@ -91,12 +116,13 @@ private struct IdempotencyTable {
         )
     }
 
-    /// The time until a key of the client expires.
+    /// Returns the time until the first finished key of the client expires; 60 s if it has none.
     func wait(of claim: IdempotencyClaim, at now: Date) -> Duration {
         guard let expiry = clients[claim.client]?.firstExpiry, expiry > now, expiry < .distantFuture else { return .seconds(60) }
         return .seconds(expiry.timeIntervalSince(now))
     }
 
+    /// Returns whether this claim has the key and has not finished it.
     func isRunning(_ claim: IdempotencyClaim) -> Bool {
         guard let entry = entries[claim.key], case .running = entry.state else { return false }
         return entry.claim.id == claim.id
@@ -121,7 +147,7 @@ private struct IdempotencyTable {
         entries[key] = nil
     }
 
-    /// O(all keys) if one has expired.
+    /// Removes the entries that have ended, and computes `firstEnd` and each `firstExpiry` again. O(keys) if an entry has ended, else O(1).
     mutating func removeExpired(at now: Date) {
         guard firstEnd <= now else { return }
         for key in entries.filter({ $0.value.endsAt <= now }).map(\.key) { remove(key) }
@@ -137,6 +163,7 @@ private struct IdempotencyTable {
         clients[client]?.firstExpiry = min(first, expiry)
     }
 
+    /// Changes the size of an entry, and adds the difference to the sums.
     private mutating func resize(_ key: RequestDigest, to size: Int) {
         guard let entry = entries[key] else { return }
         let difference = size - entry.size

@@ -13,13 +13,24 @@ import Timekeeping
 /// await client.close()
 /// ```
 ///
-/// Connections are opened when they are needed. libpq runs on one thread of the client, and blocks no thread on which tasks run.
+/// Connections are opened when they are needed. libpq runs on one thread of the client, and blocks no thread on which tasks run. All
+/// members can be called by several tasks at the same time; tasks wait for a free connection in the order of their calls.
+///
+/// A deadline bounds every call: `acquireTimeout` for a connection, and `queryTimeout` for each round trip and for all repetitions
+/// together. A canceled task stops waiting; its statement is canceled on the server unless it commits.
+///
+/// Rows are read completely before a call returns. For large results, read pages with `LIMIT`.
 public final class PostgresClient: PostgresExecutor {
     private let driver: Driver
     private let metrics: PostgresMetrics
     private let logger: Logger
 
-    /// Creates a client. It connects with the first statement.
+    /// Creates a client and starts its thread. It connects with the first statement, or immediately if the settings have a `minimum`.
+    /// - Parameters:
+    ///   - settings: The servers and the limits.
+    ///   - logger: Logs when the database becomes unreachable and reachable again. Values and addresses are never logged.
+    ///   - metrics: The factory of the metrics `postgres_connections`, `postgres_waiting`, `postgres_wait`, `postgres_transactions` and
+    ///     `postgres_retries`.
     public init(
         _ settings: PostgresSettings,
         logger: Logger,
@@ -30,12 +41,14 @@ public final class PostgresClient: PostgresExecutor {
         driver = Driver(settings: settings, logger: logger, metrics: self.metrics)
     }
 
-    /// The current state of the connections.
+    /// The current state of the connections. Does no I/O.
     public var status: PostgresStatus { driver.shared.current }
 
     /// Refuses new statements, waits for the running ones, and closes all connections.
     ///
     /// Connections that are still in use after `queryTimeout` are closed, too.
+    ///
+    /// Can be called more than once. A client that is released without a call closes its connections in the background.
     public func close() async {
         await driver.close()
     }
@@ -43,6 +56,10 @@ public final class PostgresClient: PostgresExecutor {
     /// Executes a statement as one transaction, in one round trip. When this returns, its changes are durable.
     ///
     /// It is repeated like a transaction. See ``transaction(_:)``.
+    /// - Parameters:
+    ///   - statement: One statement. PostgreSQL refuses several of them, separated by semicolons, with 42601.
+    ///   - values: The values of `$1`, `$2` and so on.
+    /// - Returns: The rows, and the number of changed rows.
     /// - Throws: ``PostgresError``, or `CancellationError` if nothing was changed.
     @discardableResult
     public func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult {
@@ -93,14 +110,16 @@ public final class PostgresClient: PostgresExecutor {
         }
     }
 
-    /// Checks that a server executes statements: within the last half second, or now within a second.
+    /// Checks that a server executes statements: within the last half second, or now within a second. A busy client therefore sends no
+    /// extra statement.
     /// - Throws: ``PostgresError``.
     public func ping() async throws {
         if let last = driver.shared.responded, driver.clock.now - last < .milliseconds(500) { return }
         try await ping("SELECT 1")
     }
 
-    /// Checks that a server executes a statement now, within a second.
+    /// Checks that a server executes a statement now, within a second, including the wait for a connection. It is not repeated.
+    /// - Parameter statement: A statement without values.
     /// - Throws: ``PostgresError``.
     public func ping(_ statement: PostgresStatement) async throws {
         let driver = driver
@@ -123,15 +142,19 @@ public final class PostgresClient: PostgresExecutor {
 }
 
 extension PostgresClient {
+    /// The outcome of an attempt.
     private enum Attempt<Value> {
+        /// The transaction was committed.
         case value(Value)
         /// The closure threw an error that a repetition would not resolve.
         case thrown(any Error)
+        /// The driver reported a failure, which a repetition may resolve.
         case failed(DriverFailure, mayHaveCommitted: Bool)
     }
 
-    /// Repeats attempts according to the rules.
+    /// Repeats attempts according to the rules, until `queryTimeout` has passed since the call.
     /// - Parameter attempt: Receives the deadline for a connection, and whether an earlier attempt may have committed.
+    /// - Throws: The error of the last attempt; `outcomeUnknown` if any of the attempts may have committed.
     private func repeating<Value>(_ attempt: (Duration, Bool) async throws -> Attempt<Value>) async throws -> Value {
         let clock = driver.clock
         let settings = driver.settings

@@ -5,7 +5,11 @@ public protocol PostgresExecutor: Sendable {
     /// Executes a statement. When this returns for a statement outside of a transaction, its changes are durable.
     ///
     /// A statement may be executed more than once if a connection is lost. See ``PostgresClient/transaction(_:)``.
-    /// - Throws: ``PostgresError``.
+    /// - Parameters:
+    ///   - statement: One statement.
+    ///   - values: The values of `$1`, `$2` and so on.
+    /// - Returns: The rows, and the number of changed rows.
+    /// - Throws: ``PostgresError``, or `CancellationError`.
     @discardableResult
     func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult
 }

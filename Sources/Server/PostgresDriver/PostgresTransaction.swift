@@ -1,9 +1,14 @@
 import Synchronization
 
-/// An open transaction.
+/// An open transaction, which ``PostgresClient/transaction(_:)`` passes to its closure.
 ///
-/// Its statements are executed one after another. Executing two concurrently is a programming error that ends the process.
+/// Its statements are executed one after another. Executing two concurrently is a programming error that ends the process. Don't use it
+/// after the closure has returned: its statements fail then.
+///
+/// Between two statements, the transaction holds its connection and its locks, so don't wait for anything else within the closure. The
+/// server ends a transaction that is idle for longer than `idleInTransactionTimeout`.
 public final class PostgresTransaction: PostgresExecutor {
+    /// The state. `failed` has the error with which every further statement fails.
     private enum State {
         case new, executing, ended
         case open(ConnectionPool.ConnectionID)
@@ -29,8 +34,13 @@ public final class PostgresTransaction: PostgresExecutor {
     }
 
     /// Executes several statements in one round trip.
+    ///
+    /// Use it instead of several calls if no statement depends on the result of another one in the batch: each call costs a round trip,
+    /// during which the transaction's locks are held.
+    /// - Parameter batch: The statements with their values, in the order of their execution. Without any, nothing is sent.
     /// - Returns: Their results, in order.
-    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed one are not executed.
+    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed one are not executed, and the transaction can't
+    ///   continue.
     @discardableResult
     public func execute(_ batch: [(PostgresStatement, [PostgresValue])]) async throws -> [PostgresResult] {
         guard !batch.isEmpty else { return [] }

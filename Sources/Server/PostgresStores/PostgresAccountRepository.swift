@@ -3,20 +3,33 @@ public import AccountCore
 import Foundation
 import PostgresDriver
 
-/// A store of accounts in PostgreSQL.
+/// A store of accounts in PostgreSQL. ``PostgresAccountStores`` creates it; use it alone only if no other store is needed.
+///
+/// The primary key of `account_email` makes addresses unique, so two servers that register one address at the same time can't both succeed.
+/// Lookups take one statement and no lock.
 public struct PostgresAccountRepository: AccountRepository {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
 
-    /// Creates the repository.
+    /// Creates the repository. Does no I/O.
+    /// - Parameters:
+    ///   - database: The database, with the tables of ``PostgresSchema``.
+    ///   - emailKeys: The keys of addresses, the same for all servers of the database.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
+    /// Adds an account, unless its address is taken. If it is repeated with the same id, it returns `true` and changes nothing.
     public func insert(_ account: Account) async throws -> Bool {
         try await !insert(contentsOf: [account]).isEmpty
     }
 
+    /// Adds the accounts whose addresses are free, all in one transaction with a constant number of round trips.
+    ///
+    /// The addresses are claimed in the order of their keys. All transactions lock rows in that order, so two imports at the same time
+    /// can't deadlock. An account counts as added if an earlier attempt, whose response was lost, has added it.
+    /// - Returns: The ids of the added accounts, in the order of the list.
+    /// - Throws: `StoreFailure` if the id of an account is taken by an account with another address. Then none is added.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         let rows = accounts.map { account in (account: account, keys: emailKeys.keys(of: account.email)) }
         return try await database.transaction { transaction in
@@ -59,7 +72,10 @@ public struct PostgresAccountRepository: AccountRepository {
     }
 
     /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.
+    ///
+    /// Reads all accounts in pages of 500 and commits each page, so it can be interrupted and repeated, and servers continue meanwhile.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
+    /// - Throws: `StoreFailure`.
     public func addKeysOfPresentSecret() async throws -> Int? {
         guard emailKeys.isRotating else { return nil }
         var (last, count) = (UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), 0)
@@ -74,6 +90,7 @@ public struct PostgresAccountRepository: AccountRepository {
         }
     }
 
+    /// Reads a page of accounts in the order of their ids, after a given one.
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
     /// Reserves an address for an account. If it is repeated for the same account, it changes nothing and counts none.
@@ -81,11 +98,17 @@ public struct PostgresAccountRepository: AccountRepository {
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
 
+    /// Adds an account. Changes no row if the id is taken.
     private static let insertion: PostgresStatement = """
         INSERT INTO account (id, email, first_name, password_hash, state, language, epoch, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
         """
 
+    /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active.
+    ///
+    /// A change increments the epoch of the account, so that sign-ins which checked the password before the change open no session after
+    /// it.
+    /// - Returns: Whether the account exists.
     public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
         try await database.transaction { transaction in
             let found = try await transaction.execute(
@@ -104,6 +127,8 @@ public struct PostgresAccountRepository: AccountRepository {
         }
     }
 
+    /// Counts the password hashes of other algorithms or parameters by kind, in pages of 5,000 through a partial index that only has these.
+    /// - Complexity: O(*n*) in the foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
         by kind: @escaping @Sendable (String) -> String?
     ) async throws -> (counts: [String: Int], total: Int) {
@@ -127,6 +152,8 @@ public struct PostgresAccountRepository: AccountRepository {
         WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$' AND id > $1 ORDER BY id LIMIT 5000
         """
 
+    /// Returns the account of an address. While a secret is replaced, it tries the key of the present secret first and then the previous
+    /// one.
     public func account(email: EmailAddress) async throws -> Account? {
         for key in emailKeys.keys(of: email) {
             if let found = try await database.first(Self.byAddress, [.bytes(key)], Account.init(row:)) { return found }
@@ -134,6 +161,7 @@ public struct PostgresAccountRepository: AccountRepository {
         return nil
     }
 
+    /// Finds an account by the key of an address.
     private static let byAddress =
         "SELECT " + Account.columns
         + " FROM account_email JOIN account ON account.id = account_email.account_id WHERE account_email.email_key = $1"
@@ -142,14 +170,18 @@ public struct PostgresAccountRepository: AccountRepository {
         try await database.first(Self.byID, [.uuid(id.rawValue)], Account.init(row:))
     }
 
+    /// Finds an account by its id.
     private static let byID = "SELECT " + Account.columns + " FROM account WHERE id = $1"
 
+    /// Returns all accounts, oldest first. They are all in memory at once; meant for exports and tests.
     public func accounts() async throws -> [Account] {
         try await database.execute(Self.all).rows.map(Account.init(row:))
     }
 
+    /// Reads all accounts.
     private static let all = "SELECT " + Account.columns + " FROM account ORDER BY created_at, id"
 
+    /// Replaces a password hash, unless the password was changed since the old hash was read. Does not change the epoch, so sessions stay.
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
         try await database.execute(
             "UPDATE account SET password_hash = $1 WHERE id = $2 AND password_hash = $3",

@@ -6,6 +6,10 @@ import PostgresDriver
 ///
 /// Use it if several servers share the accounts; otherwise, `SQLiteAccountStores` of `SQLiteStores` needs no database server. Each
 /// operation takes at least one round trip, and writes wait until the commit is durable.
+///
+/// All operations can be repeated after a lost response: they use ids that the caller created, so a second execution finds the result of
+/// the first and returns the same. They can be called by several tasks and several servers at the same time. Operations that change several
+/// rows lock the account first, then its sessions and tokens; the driver repeats a transaction after a conflict.
 public struct PostgresAccountStores: AccountStores {
     public var accounts: any AccountRepository { repository }
     public let sessions: any SessionStore
@@ -18,11 +22,12 @@ public struct PostgresAccountStores: AccountStores {
     public let signingKeys: any SigningKeyStore
     private let repository: PostgresAccountRepository
 
-    /// Creates the stores.
+    /// Creates the stores. Does no I/O.
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: The keys of addresses, the same for all servers of the database.
-    ///   - server: The id with which this server is registered, which the leases of its emails name; `nil` for a command.
+    ///   - server: The id with which this server is registered, which the leases of its emails name; `nil` for a command. The leases of a
+    ///     command end by time only.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
@@ -36,24 +41,29 @@ public struct PostgresAccountStores: AccountStores {
     }
 
     /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.
+    ///
+    /// Commits 500 accounts at a time; it can be interrupted and repeated.
     /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
+    /// - Throws: `StoreFailure`.
     public func addKeysOfPresentSecret() async throws -> Int? { try await repository.addKeysOfPresentSecret() }
 }
 
-/// A store of the decoys' spans in PostgreSQL: one value, which a change locks.
+/// A store of the decoys' spans in PostgreSQL: one JSON value, which a change locks, so that all servers use the same decoys.
 public struct PostgresDecoyStore: DecoyStore {
     private let database: PostgresDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
+    /// The stored form of a `DecoySpan`.
     private struct Span: Codable {
         let decoy: String
         let start, width, reach: Double
     }
 
+    /// Changes the spans under the lock of their row. The closure may run more than once; if it returns the same spans, nothing is written.
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.transaction { transaction in
             let text: String? = try await transaction.lockedValue(of: "decoys")
@@ -71,6 +81,8 @@ public struct PostgresDecoyStore: DecoyStore {
 
 extension PostgresTransaction {
     /// Returns one of the values that all servers share, and locks it until the end of the transaction.
+    /// - Parameter name: The name of a row of `shared_value`, which the migration created.
+    /// - Returns: The value; `nil` if it was never set.
     func lockedValue(of name: String) async throws -> String? {
         try await execute("SELECT value FROM shared_value WHERE name = $1 FOR UPDATE", [.text(name)]).rows.first?.value(0)
     }

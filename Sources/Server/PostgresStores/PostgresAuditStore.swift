@@ -4,16 +4,20 @@ import PostgresDriver
 import Synchronization
 
 /// A store of audit events in PostgreSQL.
+///
+/// Events are keyed by account and time, so the newest events of an account are read from one range of the index. Several servers can
+/// append and sweep at the same time.
 public final class PostgresAuditStore: AuditStore {
     private let database: PostgresDatabase
     /// The account up to which the sweep has searched for accounts with many events of one kind.
     private let sweptTo = Mutex<UUID?>(nil)
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
+    /// Adds events in one transaction with one round trip for all of them. Events of accounts that don't exist are dropped.
     public func append(_ events: [AuditEvent]) async throws {
         // The ids are created before the first attempt, so that a repetition adds nothing.
         let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
@@ -29,12 +33,15 @@ public final class PostgresAuditStore: AuditStore {
         _ = try await database.transaction { try await $0.execute(rows) }
     }
 
+    /// Adds an event if its account exists.
     private static let insertion: PostgresStatement = """
         INSERT INTO audit_event (account_id, time, id, kind, client, request_id)
         SELECT account.id, $2, $3, $4, $5, $6 FROM account WHERE account.id = $1
         ON CONFLICT (account_id, time, id) DO NOTHING
         """
 
+    /// Returns the newest events of an account, newest first. Events of a kind that a later version added are skipped, so the result may
+    /// have fewer events than the limit although there are more.
     public func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
         try await database.execute(
             """
@@ -53,6 +60,11 @@ public final class PostgresAuditStore: AuditStore {
         }
     }
 
+    /// Removes up to 500 old events, and the oldest events of accounts that have more than `limit` events of one kind.
+    ///
+    /// The second search reads 1,000 pairs of account and kind per call and continues where the previous call ended. Its position is only
+    /// in memory: after a restart, it begins again.
+    /// - Returns: Whether another call may remove more.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
         let hasOld = try await database.sweep(
@@ -66,7 +78,9 @@ public final class PostgresAuditStore: AuditStore {
         return try await sweepCrowded(limit) || hasOld
     }
 
-    /// Checks a bounded number of accounts, starting where the previous call ended.
+    /// Removes the oldest events of accounts with more than `limit` events of one kind. Checks a bounded number of accounts, starting where
+    /// the previous call ended.
+    /// - Returns: Whether there are accounts after the checked ones.
     private func sweepCrowded(_ limit: Int) async throws -> Bool {
         let start = sweptTo.withLock { $0 } ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         let kinds = try await database.execute(
@@ -87,6 +101,8 @@ public final class PostgresAuditStore: AuditStore {
         return !isEnd
     }
 
+    /// Removes up to 500 events of an account and a kind, except the newest ones.
+    /// - Returns: Whether there may be more to remove.
     private func removeOldest(of account: UUID, _ kind: String, butNewest limit: Int) async throws -> Bool {
         try await database.execute(
             """
@@ -104,6 +120,7 @@ public final class PostgresAuditStore: AuditStore {
 enum OrderedID {
     private static let last = Mutex<UInt64>(0)
 
+    /// Returns an id that is greater than all ids that this process has created before, also if the clock runs backwards.
     static func next() -> UUID {
         // 48 bits of milliseconds, and 12 bits that count within a millisecond.
         let now = UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) << 12

@@ -5,37 +5,55 @@ public import Idempotency
 public import PostgresDriver
 import RateLimiting
 
-/// Idempotency keys in PostgreSQL, shared by all servers.
+/// A store of idempotency keys in a PostgreSQL database, which all servers of a deployment share.
 ///
-/// The bytes of each client and network are counted in a row, and those of all keys in sixteen rows per half, so that claims of different
-/// networks and accounts don't wait for each other.
+/// When a method returns, its change is durable. Methods are repeated after lost connections; a repetition recognizes the change of an
+/// earlier attempt whose response was lost, and returns the same result. Use `SQLiteIdempotencyStore` for servers on one machine.
+///
+/// A route whose data is in the same database can finish its key in the transaction of its work; see
+/// `IdempotentRequest.finish(with:in:)`.
+///
+/// **Locks.** `idempotency_usage` has a row with the bytes of each client and network. A claim locks the rows of its client and network in
+/// the order of their numbers, so claims of one network are executed one after the other without deadlocks. The
+/// bytes of each half of the capacity are the sum of 16 rows of `idempotency_pool`, chosen by the digest of the key, so that claims of
+/// different clients rarely wait for each other. The sum is read without a lock: concurrent claims may exceed the bounds by their own keys.
+///
+/// A deadlock is possible if two claims of full clients remove each other's expired keys. PostgreSQL then aborts one of the transactions,
+/// and `PostgresClient` repeats it.
 public struct PostgresIdempotencyStore: IdempotencyStore {
     private let connections: PostgresDatabase
     private let bounds: IdempotencyBounds
 
-    /// Creates the store.
+    /// Creates a store in a database, whose schema already has the tables.
+    /// - Parameters:
+    ///   - database: The database. Transactions of the same `PostgresClient` can finish keys.
+    ///   - bounds: The capacity; 1 GiB by default. All servers on the database should use the same.
     public init(_ database: PostgresDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
         (connections, self.bounds) = (database, bounds)
     }
 
+    /// The identity of the `PostgresClient`.
     public var database: ObjectIdentifier? { ObjectIdentifier(connections.client) }
 
+    /// Claims a key in one transaction. If the client has used its share, up to 500 expired keys are removed before the claim is refused.
+    /// - Throws: `StoreFailure`, also if a stored response can't be decoded.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         try await connections.transaction { [bounds] transaction in
-            // The rows of the client and its network come first, so that claims are decided one after the other.
+            // Locks the rows of the client and its network first, so that their claims are executed one after the other.
             let found = try await transaction.execute(
                 claim.ownerColumns.map { (Self.lockOwner, [.integer($0)]) } + [
-                    (Self.stored, [.bytes(claim.key.rawValue), .time(now)])
+                    (Self.poolSize, [.integer(claim.pool.rawValue)]),
+                    (Self.stored, [.bytes(claim.key.rawValue), .time(now)]),
                 ]
             )
             if let known = try found.last?.rows.first.map({ try Self.outcome(of: claim, $0, at: now) }) { return known }
             // A key whose lease has ended is free.
-            try await Self.remove(
+            let ended = try await Self.remove(
                 "DELETE FROM idempotency_key WHERE digest = $1 RETURNING client, network, size, digest",
                 [.bytes(claim.key.rawValue)],
                 in: transaction
             )
-            if try await !bounds.admits(Self.usage(of: claim, in: transaction)) {
+            if try ended > 0 || !bounds.admits(Self.usage(of: claim, found.dropLast())) {
                 _ = try await Self.removeExpired(at: now, in: transaction)
                 guard bounds.admits(try await Self.usage(of: claim, in: transaction)) else {
                     return .full(try await Self.wait(of: claim, at: now, in: transaction))
@@ -65,6 +83,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         }
     }
 
+    /// Creates or locks the row of a client or network, and returns its bytes.
     private static let lockOwner: PostgresStatement = """
         INSERT INTO idempotency_usage (owner, size) VALUES ($1, 0)
         ON CONFLICT (owner) DO UPDATE SET size = idempotency_usage.size RETURNING size
@@ -72,41 +91,64 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     private static let ownerSize: PostgresStatement = "SELECT size FROM idempotency_usage WHERE owner = $1"
 
+    /// Reads the bytes of a half of the capacity, without a lock.
     private static let poolSize: PostgresStatement = """
         SELECT coalesce(sum(size), 0)::bigint FROM idempotency_pool WHERE pool = $1
         """
 
+    /// Reads a key that is running or finished.
     private static let stored: PostgresStatement = """
         SELECT fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
         WHERE digest = $1 AND ends_at > $2
         """
 
+    /// Finishes a running key. A response of at most 512 bytes needs one statement; a larger one also changes the counted bytes, in a
+    /// transaction.
+    /// - Throws: `StoreFailure`.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
-        try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
+        guard IdempotencyBounds.size(with: answer) > IdempotencyBounds.keySize else {
+            let values = Self.values(of: claim, with: answer, until: expiry)
+            return try await connections.execute(Self.finishing, values).rows.count == 1
+        }
+        return try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
-    /// Finishes a key within a transaction. An attempt whose response was lost may have finished it, with the same values.
+    /// Finishes the key of a claim, and returns the bytes that it has counted for. A repetition with the same expiry writes the
+    /// values again.
+    private static let finishing: PostgresStatement = """
+        UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
+        WHERE digest = $5 AND claim = $6 AND (NOT is_finished OR ends_at = $1) RETURNING size
+        """
+
+    /// Returns the values of `finishing`.
+    private static func values(
+        of claim: IdempotencyClaim,
+        with answer: IdempotentResponse?,
+        until expiry: Date
+    ) -> [PostgresValue] {
+        [
+            .time(expiry), answer.map { .integer($0.status) } ?? .null, .text(answer?.headers.stored), .bytes(answer?.body),
+            .bytes(claim.key.rawValue), .integer(claim.column),
+        ]
+    }
+
+    /// Finishes a key within a transaction, and corrects the counted bytes.
+    ///
+    /// An earlier attempt whose response was lost may have finished the key. The key is recognized by its expiry, because the expiry
+    /// of a request stays the same.
+    /// - Parameter answer: The response, with an encrypted body.
+    /// - Returns: Whether the claim has the key.
     static func finish(
         _ claim: IdempotencyClaim,
         with answer: IdempotentResponse?,
         until expiry: Date,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
-        let headers = answer.map(\.headers.stored)
         let size = IdempotencyBounds.size(with: answer)
-        let changed = try await transaction.execute(
-            """
-            UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
-            WHERE digest = $5 AND claim = $6 AND (NOT is_finished OR ends_at = $1) RETURNING size
-            """,
-            [
-                .time(expiry), answer.map { .integer($0.status) } ?? .null, .text(headers), .bytes(answer?.body),
-                .bytes(claim.key.rawValue), .integer(claim.column),
-            ]
-        )
+        let changed = try await transaction.execute(finishing, values(of: claim, with: answer, until: expiry))
         guard let counted: Int = try changed.rows.first?.value(0) else { return false }
-        // Most responses are as small as every key counts for. A key of an earlier version counts for nothing.
+        // A small response doesn't change the size. A key that an earlier version has stored has the size 0 and stays uncounted.
         guard size != counted, counted > 0 else { return true }
         try await transaction.execute(
             [
@@ -123,9 +165,11 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         return true
     }
 
+    /// Removes a running key of the claim.
+    /// - Throws: `StoreFailure`.
     public func release(_ claim: IdempotencyClaim) async throws {
         try await connections.transaction { transaction in
-            try await Self.remove(
+            _ = try await Self.remove(
                 """
                 DELETE FROM idempotency_key WHERE digest = $1 AND claim = $2 AND NOT is_finished
                 RETURNING client, network, size, digest
@@ -137,19 +181,25 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         }
     }
 
+    /// Removes up to 500 expired keys that no other transaction has locked, and the rows of clients without keys.
+    /// - Returns: Whether 500 keys were removed, so that there may be more.
+    /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws -> Bool {
         let count = try await connections.transaction { try await Self.removeExpired(at: now, in: $0) }
         try await connections.execute("DELETE FROM idempotency_usage WHERE size <= 0")
         return count == PostgresDatabase.sweepLimit
     }
 
+    /// Returns the number of stored keys.
+    /// - Throws: `StoreFailure`.
+    /// - Complexity: O(keys).
     public func count() async throws -> Int {
         try await connections.first("SELECT count(*) FROM idempotency_key", []) { try $0.value(0) } ?? 0
     }
 }
 
 extension PostgresIdempotencyStore {
-    /// One of the sixteen rows that count a half of the keys.
+    /// One of the 16 rows that together count the bytes of a half of the capacity. Four bits of a key's digest select the row.
     private struct Part: Hashable {
         let pool: Int
         let number: Int
@@ -159,7 +209,8 @@ extension PostgresIdempotencyStore {
         }
     }
 
-    /// Statements that add to the counts of bytes, in the order in which all transactions lock the rows.
+    /// Returns statements that add to the counted bytes, in the order in which all transactions lock the rows: clients and networks by
+    /// their numbers, then the parts of the halves. Transactions that change the same rows in this order don't cause deadlocks.
     private static func resizing(owners: [Int: Int], parts: [Part: Int]) -> [(PostgresStatement, [PostgresValue])] {
         owners.sorted { $0.key < $1.key }.map { owner, size -> (PostgresStatement, [PostgresValue]) in
             ("UPDATE idempotency_usage SET size = size + $1 WHERE owner = $2", [.integer(size), .integer(owner)])
@@ -172,8 +223,9 @@ extension PostgresIdempotencyStore {
             }
     }
 
-    /// Executes a statement that removes keys and returns their clients, networks, sizes and digests, and subtracts their bytes.
-    @discardableResult
+    /// Executes a statement that removes keys, and subtracts their bytes.
+    /// - Parameter statement: A statement that returns the client, network, size and digest of each removed key, in this order.
+    /// - Returns: The number of removed keys.
     private static func remove(
         _ statement: PostgresStatement,
         _ values: [PostgresValue],
@@ -183,7 +235,7 @@ extension PostgresIdempotencyStore {
         var (owners, parts): ([Int: Int], [Part: Int]) = ([:], [:])
         for row in rows {
             let (network, size): (Int?, Int) = (try row.value(1), try row.value(2))
-            // A key of an earlier version.
+            // Keys that an earlier version has stored are not counted.
             guard size > 0 else { continue }
             owners[try row.value(0), default: 0] -= size
             if let network { owners[network, default: 0] -= size }
@@ -194,6 +246,8 @@ extension PostgresIdempotencyStore {
         return rows.count
     }
 
+    /// Removes up to 500 expired keys. It skips rows that other transactions have locked, so it doesn't wait for them.
+    /// - Returns: The number of removed keys.
     private static func removeExpired(at now: Date, in transaction: PostgresTransaction) async throws -> Int {
         try await remove(
             """
@@ -206,16 +260,30 @@ extension PostgresIdempotencyStore {
         )
     }
 
-    private static func usage(of claim: IdempotencyClaim, in transaction: PostgresTransaction) async throws -> IdempotencyUsage {
-        let owners = [claim.clientColumn] + (claim.networkColumn.map { [$0] } ?? [])
+    /// Reads the bytes that count for a claim.
+    private static func usage(
+        of claim: IdempotencyClaim,
+        in transaction: PostgresTransaction
+    ) async throws -> IdempotencyUsage {
         let found = try await transaction.execute(
-            owners.map { (ownerSize, [.integer($0)]) } + [(poolSize, [.integer(claim.pool.rawValue)])]
+            claim.ownerColumns.map { (ownerSize, [.integer($0)]) } + [(poolSize, [.integer(claim.pool.rawValue)])]
         )
-        let sizes = try found.map { try $0.rows.first?.value(0) as Int? ?? 0 }
-        return IdempotencyUsage(owner: sizes[0], network: owners.count == 2 ? sizes[1] : nil, pool: sizes[sizes.count - 1])
+        return try usage(of: claim, found[...])
     }
 
-    /// The time until a key of the client expires.
+    /// Returns the usage from the results of statements: the sizes of the claim's `ownerColumns` in their
+    /// order, then the size of its half.
+    private static func usage(of claim: IdempotencyClaim, _ found: ArraySlice<PostgresResult>) throws -> IdempotencyUsage {
+        let sizes = try found.map { try $0.rows.first?.value(0) as Int? ?? 0 }
+        let owners = Dictionary(zip(claim.ownerColumns, sizes)) { $1 }
+        return IdempotencyUsage(
+            owner: owners[claim.clientColumn] ?? 0,
+            network: claim.networkColumn.map { owners[$0] ?? 0 },
+            pool: sizes.last ?? 0
+        )
+    }
+
+    /// Returns the time until the first finished key of the client expires; 60 s if it has none.
     private static func wait(of claim: IdempotencyClaim, at now: Date, in transaction: PostgresTransaction) async throws
         -> Duration
     {
@@ -227,28 +295,32 @@ extension PostgresIdempotencyStore {
         return .seconds(expiry - now.timeIntervalSince1970)
     }
 
-    /// The outcome of a claim for a key that is stored.
+    /// Returns the outcome of a claim for a running or finished key.
+    /// - Throws: `StoreFailure` if the stored response can't be decoded.
     private static func outcome(of claim: IdempotencyClaim, _ row: PostgresRow, at now: Date) throws -> ClaimOutcome {
         guard try row.value(0) == claim.fingerprint.rawValue else { return .otherRequest }
         guard try row.value(2) else {
-            // An attempt whose response was lost has claimed it.
+            // An earlier attempt of the same claim has succeeded, but its response was lost.
             if try row.value(1) == claim.column { return .claimed }
             return .running(.seconds(try row.value(3) - now.timeIntervalSince1970))
         }
         guard let status: Int = try row.value(4) else { return .finished(nil) }
-        guard let headers = HTTPFields(stored: try row.value(5)),
-            let answer = IdempotentResponse(status: status, headers: headers, body: try row.value(6))
-        else { throw StoreFailure.corruptRow(of: "idempotency_key") }
-        return .finished(answer)
+        guard let headers = HTTPFields(stored: try row.value(5)) else { throw StoreFailure.corruptRow(of: "idempotency_key") }
+        return .finished(IdempotentResponse(status: status, headers: headers, storedBody: try row.value(6)))
     }
 }
 
 extension IdempotentRequest {
-    /// Finishes the key in a transaction of the database that has it; see `IdempotentRequest.commit` of `ServerMiddleware`.
+    /// Finishes the key in a transaction of the database that contains it.
+    ///
+    /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, in the transaction of the work. The transaction's
+    /// closure may run more than once, even after an earlier run was committed; then this method recognizes the key that the earlier run
+    /// has finished.
     /// - Parameters:
-    ///   - response: The response to repetitions.
-    ///   - transaction: What `PostgresClient.transaction` passes to its closure. It may be executed more than once.
-    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
+    ///   - response: The response to repetitions, with any status. If the closure runs again, the last response is stored.
+    ///   - transaction: The parameter of the closure of `PostgresClient.transaction`.
+    /// - Throws: `LostIdempotencyKey` if the key belongs to another request. Don't catch it in the closure, because it must roll the
+    ///   transaction back. Also `PostgresError`.
     public func finish(with response: IdempotentResponse, in transaction: PostgresTransaction) async throws {
         let stored = try stored(response)
         let isFinished = try await PostgresIdempotencyStore.finish(claim, with: stored, until: expiry, in: transaction)
@@ -258,7 +330,8 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Finishes the key in the transaction of the effect.
+    /// Finishes the key in the transaction of a change.
+    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
     func finish(in transaction: PostgresTransaction) async throws { try await request.finish(with: answer, in: transaction) }
 }
 
@@ -266,6 +339,6 @@ extension IdempotencyClaim {
     fileprivate var column: Int { Int(bitPattern: UInt(id)) }
     fileprivate var clientColumn: Int { Int(bitPattern: UInt(client.rawValue)) }
     fileprivate var networkColumn: Int? { network.map { Int(bitPattern: UInt($0.rawValue)) } }
-    /// The rows that count the bytes of the claim, in the order in which all transactions lock them.
+    /// The numbers of the rows that count the bytes of the client and its network, in the order in which all transactions lock them.
     fileprivate var ownerColumns: [Int] { ([clientColumn] + (networkColumn.map { [$0] } ?? [])).sorted() }
 }

@@ -6,22 +6,32 @@ import PostgresDriver
 import Synchronization
 
 /// A queue of emails in PostgreSQL. Servers claim with `FOR UPDATE SKIP LOCKED`, so that none waits for another.
+///
+/// A claim is a lease: a row in the state `taken`, with the server that holds it and the end of the lease. It ends by settling, postponing
+/// or abandoning the email, by its end time, or as soon as the registration of the server is not renewed (``releaseAbandoned(at:)``). All
+/// changes of a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
+///
+/// New reset requests are taken in turn by network, so that a flood of requests from one network doesn't delay those of others. Retries and
+/// confirmations are taken by their due time.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
     private let server: UUID?
     /// The turns of networks on this server; other servers have their own.
     private let turns = Mutex(MailTurns())
-    /// Claims that failed, but that the database may have committed.
+    /// The ids of claims that failed, but that the database may have committed. The next call of
+    /// ``claim(limit:at:leaseEnd:includesResets:)`` releases them.
     let failedClaims = Mutex<[UUID]>([])
 
-    /// Creates the queue.
+    /// Creates the queue. Does no I/O.
     /// - Parameters:
     ///   - database: The database.
-    ///   - server: The id of this server, which its leases name; see ``PostgresPresence``.
+    ///   - server: The id of this server, which its leases name; see ``PostgresPresence``. With `nil`, leases end by time only.
     public init(_ database: PostgresDatabase, server: UUID? = nil) {
         (self.database, self.server) = (database, server)
     }
 
+    /// Adds an email. Within an idempotent request whose key is in the same database, the email and the response of the key are committed
+    /// together.
     public func enqueue(_ intent: MailIntent) async throws {
         guard let effect = IdempotentEffect.current(in: database.client) else {
             return try await Self.add(intent) { try await self.database.execute($0, $1) }
@@ -32,6 +42,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Adds an intent. Succeeds if an earlier attempt has added the same one, which the creation time shows; throws if the id is taken by
+    /// another.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
@@ -48,6 +60,11 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Claims due emails until the end of the lease.
+    ///
+    /// An idle queue costs one statement without locks. Otherwise, the claim is one transaction; if it is executed twice because a response
+    /// was lost, the second execution returns the rows of the first.
+    /// - Throws: `StoreFailure`. A corrupt row is skipped and only reported if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
         let before = turns.withLock { $0 }
@@ -90,6 +107,12 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         failedClaims.withLock { $0.removeAll(where: attempts.contains) }
     }
 
+    /// Chooses and claims rows in one transaction.
+    /// - Parameters:
+    ///   - attempt: The id of the claim, by which a repetition finds the rows that it has claimed.
+    ///   - before: The turns of networks before the claim. The caller stores the returned ones only if the transaction was committed.
+    /// - Returns: The claimed intents in the order in which they should be sent, the turns after the claim, and an error if a row is
+    ///   corrupt.
     private func take(
         _ limit: Int,
         _ includesResets: Bool,
@@ -123,6 +146,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Decodes the claimed rows and reports whether one of them is corrupt.
     private static func intents(
         of rows: [PostgresRow],
         _ turns: MailTurns
@@ -131,13 +155,16 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return (intents, turns, intents.count < rows.count ? .corruptRow(of: "mail_intent") : nil)
     }
 
+    /// Reads the rows of a claim, in the order in which they were chosen.
     private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
 
+    /// Locks due emails, except reset requests that were never tried: retries, confirmations, and emails whose lease has ended.
     private static let dueIntents: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
             AND state <> 'failed' AND due_at <= $1 ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
         """
 
+    /// Like ``dueIntents``, without reset emails, for times at which their sending is paused.
     private static let dueConfirmations: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
             AND state <> 'failed' AND due_at <= $1 AND kind = 'password_changed'
@@ -165,7 +192,14 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ) intent LIMIT $2
         """
 
-    /// Locks new requests, one of each network per round.
+    /// Locks new requests, one of each network per round, until there are enough or no more.
+    ///
+    /// Networks whose claimed emails were released come first, so that they don't lose their turn. Then follow those after the network that
+    /// was last in turn.
+    /// - Parameters:
+    ///   - wanted: The number of requests.
+    ///   - turns: The turns, which are advanced.
+    /// - Returns: The ids, in turn.
     private static func newIntents(
         _ wanted: Int,
         _ turns: inout MailTurns,
@@ -196,6 +230,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return chosen
     }
 
+    /// Returns a claimed email to the queue, due now, and gives its network the next turn.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         let found: String? = try await database.first(
             """
@@ -207,6 +242,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         if let found { turns.withLock { $0.returned.append(found) } }
     }
 
+    /// Releases up to 500 emails whose servers are not registered any more. Leases without a server (commands) are not affected.
+    /// - Returns: The number of released emails.
     @discardableResult
     public func releaseAbandoned(at now: Date) async throws -> Int {
         try await database.execute(
@@ -222,18 +259,23 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ).count
     }
 
+    /// Removes a sent email. Does not check the lease: a sent email must not be sent again, whoever holds it now.
     public func settle(_ intent: MailIntent) async throws {
         try await database.execute("DELETE FROM mail_intent WHERE id = $1", [.uuid(intent.id)])
     }
 
+    /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
+    /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
+    /// lost.
     public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
     }
 
+    /// Ends a lease with a failure, if the row still has the same lease.
     private func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -251,6 +293,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         )
     }
 
+    /// Removes up to 500 failed emails whose retention has ended.
     public func sweep(at now: Date) async throws {
         _ = try await database.sweep(
             """
@@ -262,17 +305,21 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         )
     }
 
+    /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
     public func lastRetry() async throws -> Date? {
         let text: String?? = try await database.first(Self.lastRetry, []) { try $0.value(0) }
         return text?.flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0) }
     }
 
+    /// Reads the time of the last requested retry, in seconds since 1970 as text.
     private static let lastRetry: PostgresStatement = "SELECT value FROM shared_value WHERE name = 'mail_retry'"
 
+    /// Returns the number of emails that are waiting or claimed. Reads the whole table.
     public func count() async throws -> Int {
         try await database.first("SELECT count(*) FROM mail_intent WHERE state <> 'failed'", []) { try $0.value(0) } ?? 0
     }
 
+    /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     public func oldest(at now: Date) async throws -> Date? {
         let oldest: Date?? = try await database.first(
             "SELECT min(created_at) FROM mail_intent WHERE state <> 'failed' AND due_at <= $1",
@@ -281,12 +328,15 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return oldest ?? nil
     }
 
+    /// Returns if the table can be read within a second; otherwise, throws.
     public func ping() async throws {
         try await database.ping("SELECT EXISTS (SELECT 1 FROM mail_intent)")
     }
 }
 
 extension PostgresMailIntentQueue: MailQueueInspection {
+    /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
+    /// account; it is `nil` if the account is gone.
     public func mails(limit: Int) async throws -> [QueuedMail] {
         try await database.execute(
             """
@@ -311,6 +361,8 @@ extension PostgresMailIntentQueue: MailQueueInspection {
         }
     }
 
+    /// Makes postponed emails, and optionally failed ones, due now, and ends a pause of the senders on all servers.
+    /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         let chosen: PostgresValue = ids.map { .uuids(Array($0)) } ?? .uuids([])
         return try await database.transaction { transaction in

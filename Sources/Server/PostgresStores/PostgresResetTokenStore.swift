@@ -5,15 +5,23 @@ import Idempotency
 import PostgresDriver
 
 /// A store of reset tokens in PostgreSQL.
+///
+/// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
+/// another address. Consuming a token locks the row of its account first, so of two resets at the same time only one succeeds.
 public struct PostgresResetTokenStore: ResetTokenStore {
     private let database: PostgresDatabase
     private let emailKeys: EmailKeys
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
+    /// - Parameters:
+    ///   - database: The database, with the tables of ``PostgresSchema``.
+    ///   - emailKeys: The keys of addresses, the same as those of ``PostgresAccountRepository``.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
         (self.database, self.emailKeys) = (database, emailKeys)
     }
 
+    /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction and one round trip.
+    /// - Throws: `StoreFailure` if the account doesn't exist.
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         let (key, keys) = (emailKeys.key(of: token.recipient), emailKeys.keys(of: token.recipient))
         try await database.transaction { transaction in
@@ -46,14 +54,18 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         }
     }
 
+    /// Removes a token whose email was not sent.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.execute("DELETE FROM reset_token WHERE digest = $1", [digest.value])
     }
 
+    /// Removes the unused tokens that are older than the given one, except the newest `liveLimit` including it.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
         try await database.execute(Self.pruning, Self.pruningValues(token, liveLimit))
     }
 
+    /// Removes the unused tokens of an account up to a time, except the newest ones. Of tokens of the same time, the given digest is the
+    /// newest.
     private static let pruning: PostgresStatement = """
         DELETE FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2 AND digest NOT IN (
             SELECT digest FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2
@@ -61,10 +73,13 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         )
         """
 
+    /// Returns the values of ``pruning``.
     private static func pruningValues(_ token: StoredResetToken, _ liveLimit: Int) -> [PostgresValue] {
         [.uuid(token.accountID.rawValue), .time(token.createdAt), token.digest.value, .integer(liveLimit)]
     }
 
+    /// Returns a valid token and its account, with one statement; `nil` if it is unknown, used or expired, or if its account may not be
+    /// reset.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try await database.first(Self.live, [digest.value, .time(now)]) { row in
             let account = try Account(row: row)
@@ -88,6 +103,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
             WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
             """
 
+    /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
+    /// token.
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         // If the token doesn't exist, the query reads the next one, if any, so that the time doesn't disclose whether it exists.
         let found: Bool? = try await database.first(
@@ -100,6 +117,13 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         return found ?? false
     }
 
+    /// Consumes a token and sets the password of its account, in one transaction.
+    ///
+    /// It also ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
+    /// finishes the idempotency key of the current request if that is in the same database. The id of the confirmation identifies the
+    /// reset: a repetition after a lost response returns `true`.
+    /// - Returns: Whether the token was valid.
+    /// - Throws: `StoreFailure`, also if the id of the confirmation is taken.
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
@@ -155,6 +179,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         UPDATE reset_token SET consumed_at = $1 WHERE account_id = $2 AND consumed_at IS NULL
         """
 
+    /// Removes up to 500 expired tokens.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.sweep(
@@ -168,15 +194,17 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 }
 
-/// A store of the tokens of "this was not me" in PostgreSQL.
+/// A store of the tokens of "this was not me" in PostgreSQL. Only digests are stored.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
+    /// Adds a token. The lock of the account's row prevents a token from being added while the account's tokens are removed.
+    /// - Throws: `StoreFailure` if the account doesn't exist.
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         let found = try await database.execute(
             """
@@ -191,20 +219,26 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
         if found.rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
     }
 
+    /// Removes a token whose email was not sent.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.execute("DELETE FROM freeze_token WHERE digest = $1", [digest.value])
     }
 
+    /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended or inactive.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
         try await database.first(Self.live, [digest.value, .time(now)], Account.init(row:))
     }
 
+    /// Finds the account of a valid token.
     private static let live =
         "SELECT " + Account.columns + """
              FROM freeze_token JOIN account ON account.id = freeze_token.account_id
             WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
             """
 
+    /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
+    /// password reset needs a new link.
+    /// - Returns: Whether the token was valid.
     public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         let attempt = UUID()
         return try await database.transaction { transaction in
@@ -238,6 +272,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
+    /// Removes up to 500 expired tokens.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.sweep(

@@ -3,15 +3,24 @@ public import Foundation
 import PostgresDriver
 import RateLimiting
 
-/// A store of the reset emails that were sent recently, in PostgreSQL. The decisions of all servers are serialized.
+/// A store of the reset emails that were sent recently, in PostgreSQL.
+///
+/// One row lock serializes the decisions of all servers, so the bounds hold exactly across servers.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
+    /// Reserves the sending of a reset email, if the bounds allow it.
+    ///
+    /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
+    /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
+    /// and doesn't count twice.
+    /// - Returns: `.reserved`; `.accountExceeded` if the account got its emails; `.later` with the time at which the overall bound has room
+    ///   again.
     public func reserve(
         _ intent: MailIntent.ID,
         for account: Account.ID,
@@ -61,10 +70,13 @@ public struct PostgresSentResetStore: SentResetStore {
         }
     }
 
+    /// Removes a reservation whose email was not sent, so that it doesn't count.
     public func cancel(_ intent: MailIntent.ID) async throws {
         try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
     }
 
+    /// Removes up to 500 reservations that count for no window any more.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.sweep(

@@ -10,11 +10,15 @@ import PostgresDriver
 public struct PostgresSessionStore: SessionStore {
     private let database: PostgresDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
+    /// Opens a session with its first refresh token, if the account is active and still has the epoch at which its password was checked.
+    ///
+    /// One statement in the usual case. A repetition with the same session and token, after a lost response, returns `true`.
+    /// - Returns: Whether the session is open.
     public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         let opened = try await database.execute(
             """
@@ -41,6 +45,13 @@ public struct PostgresSessionStore: SessionStore {
         return !found.rows.isEmpty
     }
 
+    /// Replaces a refresh token in one transaction with three round trips: lock and read, write, commit.
+    ///
+    /// Each token stores its parent, the token that it replaced. A presented token that was already used is accepted again within the
+    /// repeat window, as long as none of its successors was used: the client's earlier response was probably lost. After that, the token
+    /// counts as stolen, and the session ends. As soon as one of several successors is used, the others become unusable.
+    /// - Returns: `.rotated` with the session; `.expired` beyond the idle or absolute limit; `.reused` if the session was ended because of
+    ///   a reused token; `.refused` for an unknown token.
     public func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -109,6 +120,7 @@ public struct PostgresSessionStore: SessionStore {
         SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
         """
 
+    /// Reads a presented token and its session, whether one of its successors was used, and whether the next token exists already.
     private static let presentedToken: PostgresStatement = """
         SELECT session.id, session.account_id, session.created_at, session.refreshed_at, presented.parent, presented.used_at,
             EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.used_at IS NOT NULL),
@@ -125,6 +137,7 @@ public struct PostgresSessionStore: SessionStore {
         ]
     }
 
+    /// Ends sessions and removes their tokens.
     private static func end(_ ids: [UUID], in transaction: PostgresTransaction) async throws {
         try await transaction.execute([
             ("DELETE FROM session WHERE id = ANY($1)", [.uuids(ids)]),
@@ -132,6 +145,8 @@ public struct PostgresSessionStore: SessionStore {
         ])
     }
 
+    /// Ends the session of a refresh token. Does nothing if the token is unknown. Finishes the idempotency key of the current request in
+    /// the same transaction.
     public func end(refresh: TokenDigest) async throws {
         let effect = IdempotentEffect.current(in: database.client)
         try await database.transaction { transaction in
@@ -142,10 +157,14 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
+    /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
     }
 
+    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. A reuse
+    /// of such a token can't be detected any more, but it is refused like an unknown one.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))

@@ -4,7 +4,9 @@ import ErrorContract
 import Foundation
 import GRDB
 
-/// A store of accounts in SQLite.
+/// A store of accounts in SQLite. ``SQLiteAccountStores`` creates it; use it alone only if no other store is needed.
+///
+/// Lookups read one or two pages on the calling thread. A unique index over the normalized address prevents duplicates.
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
@@ -12,21 +14,26 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// so a change requires a migration.
     static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
 
-    /// Creates the repository.
+    /// Creates the repository. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Adds an account, unless its address is taken.
+    /// - Returns: Whether it was added.
     public func insert(_ account: Account) async throws -> Bool {
         try await database.write { try Self.insert(account, into: $0) }
     }
 
+    /// Adds the accounts whose addresses are free, all in one transaction. Other writes wait for it, so pass some hundred at a time.
+    /// - Returns: The ids of the added accounts.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         try await database.write { database in
             try accounts.filter { try Self.insert($0, into: database) }.map(\.id)
         }
     }
 
+    /// Adds an account, and returns whether its address was free.
     private static func insert(_ account: Account, into database: Database) throws -> Bool {
         try database.executeCached(
             sql: """
@@ -43,6 +50,9 @@ public struct SQLiteAccountRepository: AccountRepository {
         return database.changesCount == 1
     }
 
+    /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active. A change
+    /// increments the epoch, so that sign-ins which checked the password before open no session.
+    /// - Returns: Whether the account exists.
     public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
         try await database.write { database in
             try database.execute(
@@ -59,6 +69,8 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
+    /// Counts the password hashes of other algorithms or parameters by kind, through a partial index that only has these.
+    /// - Complexity: O(*n*) in the foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
         by kind: @escaping @Sendable (String) -> String?
     ) async throws -> (counts: [String: Int], total: Int) {
@@ -75,6 +87,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
+    /// Returns the account of an address.
     public func account(email: EmailAddress) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
@@ -85,6 +98,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
+    /// Returns the account of an id.
     public func account(id: Account.ID) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
@@ -95,6 +109,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
+    /// Returns all accounts, oldest first. They are all in memory at once; meant for exports and tests.
     public func accounts() async throws -> [Account] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(
@@ -103,6 +118,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
+    /// Replaces a password hash, unless the password was changed since the old hash was read. Does not change the epoch, so sessions stay.
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
         try await database.write { database in
             try database.execute(

@@ -5,6 +5,8 @@ import GRDB
 ///
 /// Use it for servers on one machine; for several machines, use `PostgresAccountStores` of `PostgresStores`. Lookups run on the calling
 /// thread and take some microseconds; writes wait until the shared commit is on disk.
+///
+/// All stores share the writes' transactions: a burst of requests costs one commit, not one for each.
 public struct SQLiteAccountStores: AccountStores {
     public let accounts: any AccountRepository
     public let sessions: any SessionStore
@@ -34,15 +36,16 @@ public struct SQLiteAccountStores: AccountStores {
     }
 }
 
-/// A store of the decoys' spans in SQLite.
+/// A store of the decoys' spans in SQLite: a table that is replaced as a whole, so that all processes use the same decoys.
 public struct SQLiteDecoyStore: DecoyStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Changes the spans in one transaction. If the closure returns the same spans, nothing is written.
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.write { database in
             let old = try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid").map {

@@ -2,15 +2,16 @@ public import AccountCore
 public import Foundation
 import GRDB
 
-/// A store of audit events in SQLite.
+/// A store of audit events in SQLite. Events of an account are removed with the account.
 public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Adds events in one transaction. Events of accounts that don't exist are dropped.
     public func append(_ events: [AuditEvent]) async throws {
         try await database.write { database in
             for event in events {
@@ -28,6 +29,8 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
+    /// Returns the newest events of an account, newest first. Events of a kind that a later version added are skipped, so the result may
+    /// have fewer events than the limit although there are more.
     public func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
         try await database.read { database in
             try Row.fetchAll(
@@ -47,6 +50,10 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
+    /// Removes up to 500 old events, and up to 500 events of each of 50 pairs of account and kind with more than `limit` events, the oldest
+    /// first.
+    /// - Returns: Whether there may be more to remove.
+    /// - Complexity: A read of the index over all events, which delays no writer.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
         // Found by a read instead of a write, because there may be many events.

@@ -5,22 +5,42 @@ import HTTPTypes
 public import Idempotency
 import RateLimiting
 
-/// Idempotency keys in SQLite: they survive the process, and several processes share them.
+/// A store of idempotency keys in a SQLite database.
+///
+/// Several processes on one machine can share the database. When a method returns, its change is on disk, so claimed and finished keys
+/// survive a crash. Use `PostgresIdempotencyStore` if several machines share the keys, and `MemoryIdempotencyStore` in tests.
+///
+/// ```swift
+/// let database = try SQLiteDatabase(path: "orders.sqlite3")
+/// let keys = IdempotencyKeys(store: SQLiteIdempotencyStore(database), secret: secret)
+/// ```
+/// A route whose data is in the same database can finish its key in the transaction of its work; see
+/// `IdempotentRequest.finish(with:in:)`.
+///
+/// A repetition of a known request costs one read. Any other claim, and each `finish` and `release`, is a write transaction; concurrent
+/// writes share one transaction and one synchronization with the disk. Triggers count the bytes of each client, network and half of the
+/// capacity, so the check of the `IdempotencyBounds` reads at most three rows.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
     private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
 
-    /// Creates the store.
+    /// Creates a store in a database, whose schema already has the tables.
+    /// - Parameters:
+    ///   - database: The database. Use the instance through which the other data is written, so that transactions can finish keys.
+    ///   - bounds: The capacity; 1 GiB by default. All processes on the database should use the same.
     public init(_ database: SQLiteDatabase, bounds: IdempotencyBounds = IdempotencyBounds()) {
         file = database
         self.bounds = bounds
     }
 
+    /// The identity of the ``SQLiteDatabase``.
     public var database: ObjectIdentifier? { ObjectIdentifier(file) }
 
+    /// Claims a key. If the client has used its share, up to 500 expired keys are removed before the claim is refused.
+    /// - Throws: `StoreFailure` for errors of SQLite, or if a stored response can't be decoded.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         let time = now.timeIntervalSince1970
-        // Most repetitions only read.
+        // A repetition of a running or finished request needs no write transaction.
         if let known = try file.lookUp({ try Self.outcome(of: claim, at: time, in: $0) }) { return known }
         return try await file.write { [bounds] database in
             if let known = try Self.outcome(of: claim, at: time, in: database) { return known }
@@ -45,11 +65,16 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
+    /// Finishes a running key. The update names the claim, so it changes no row if the claim has lost the key.
+    /// - Throws: `StoreFailure` for errors of SQLite.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         try await file.write { try Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
+    /// Finishes a running key within a transaction.
+    /// - Parameter answer: The response, with an encrypted body.
+    /// - Returns: Whether the claim had the key.
     fileprivate static func finish(
         _ claim: IdempotencyClaim,
         with answer: IdempotentResponse?,
@@ -69,6 +94,8 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         return database.changesCount == 1
     }
 
+    /// Removes a running key of the claim.
+    /// - Throws: `StoreFailure` for errors of SQLite.
     public func release(_ claim: IdempotencyClaim) async throws {
         try await file.write { database in
             try database.execute(
@@ -78,17 +105,24 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
+    /// Removes up to 500 expired keys in one transaction.
+    /// - Returns: Whether 500 keys were removed, so that there may be more.
+    /// - Throws: `StoreFailure` for errors of SQLite.
     public func sweep(at now: Date) async throws -> Bool {
         try await file.write { try Self.removeExpired(at: now, in: $0) }
     }
 
+    /// Returns the number of stored keys.
+    /// - Throws: `StoreFailure` for errors of SQLite.
+    /// - Complexity: O(keys).
     public func count() async throws -> Int {
         try await file.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM idempotency_key") ?? 0 }
     }
 }
 
 extension SQLiteIdempotencyStore {
-    /// What is known of a key; `nil` if it is free.
+    /// Returns the outcome of a claim for a running or finished key; `nil` if the key is free.
+    /// - Throws: `StoreFailure` if the stored response can't be decoded or has a body that is too large.
     private static func outcome(of claim: IdempotencyClaim, at time: Double, in database: Database) throws -> ClaimOutcome? {
         let found = try database.firstRow(
             sql: "SELECT * FROM idempotency_key WHERE digest = ? AND ends_at > ?",
@@ -100,17 +134,17 @@ extension SQLiteIdempotencyStore {
         guard found["is_finished"] else { return .running(.seconds(found["ends_at"] - time)) }
         guard let status = found["status"] as Int? else { return .finished(nil) }
         let body: Data = found["body"]
-        guard let headers = HTTPFields(stored: found["headers"]),
-            let answer = IdempotentResponse(status: status, headers: headers, body: Array(body))
-        else { throw StoreFailure(isBusy: false, message: "a kept response can't be read") }
-        return .finished(answer)
+        guard let headers = HTTPFields(stored: found["headers"]) else {
+            throw StoreFailure(isBusy: false, message: "a stored response can't be decoded")
+        }
+        return .finished(IdempotentResponse(status: status, headers: headers, storedBody: Array(body)))
     }
 
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }
 
-    /// The counts of bytes are kept by triggers.
+    /// Reads the bytes that count for the client, its network and its half of the capacity. Triggers of the schema maintain them.
     private static func usage(of claim: IdempotencyClaim, in database: Database) throws -> IdempotencyUsage {
         func size(of owner: KeyDigest) throws -> Int {
             let sql = "SELECT size FROM idempotency_usage WHERE owner = ?"
@@ -124,7 +158,7 @@ extension SQLiteIdempotencyStore {
         return IdempotencyUsage(owner: try size(of: claim.client), network: try claim.network.map(size), pool: pool ?? 0)
     }
 
-    /// The time until a key of the client expires.
+    /// Returns the time until the first finished key of the client expires; 60 s if it has none.
     private static func wait(of claim: IdempotencyClaim, at time: Double, in database: Database) throws -> Duration {
         let expiry = try Double.fetchOne(
             database,
@@ -136,11 +170,25 @@ extension SQLiteIdempotencyStore {
 }
 
 extension IdempotentRequest {
-    /// Finishes the key in a transaction of the database that has it; see `IdempotentRequest.commit` of `ServerMiddleware`.
+    /// Finishes the key in a transaction of the database that contains it.
+    ///
+    /// Call it in the closure of `IdempotentRequest.commit` of `ServerMiddleware`, once per request and in the transaction of the work:
+    ///
+    /// ```swift
+    /// try await IdempotentRequest.commit { request in
+    ///     try await database.write { database in
+    ///         try database.execute(sql: "INSERT INTO note (title) VALUES (?)", arguments: [title])
+    ///         let response = try IdempotentResponse.json(["id": database.lastInsertedRowID], status: 201)
+    ///         try request?.finish(with: response, in: database)
+    ///         return response
+    ///     }
+    /// }
+    /// ```
     /// - Parameters:
-    ///   - response: The response to repetitions.
-    ///   - database: What ``SQLiteDatabase/write(_:)`` passes to its closure.
-    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
+    ///   - response: The response to repetitions, with any status.
+    ///   - database: The parameter of the closure of ``SQLiteDatabase/write(_:)``.
+    /// - Throws: `LostIdempotencyKey` if the key belongs to another request or is already finished. Don't catch it in the closure, because
+    ///   it must roll the transaction back. Also errors of SQLite.
     public func finish(with response: IdempotentResponse, in database: Database) throws {
         let stored = try stored(response)
         guard try SQLiteIdempotencyStore.finish(claim, with: stored, until: expiry, in: database) else {
@@ -151,7 +199,8 @@ extension IdempotentRequest {
 }
 
 extension IdempotentEffect {
-    /// Finishes the key in the transaction of the effect.
+    /// Finishes the key in the transaction of a change.
+    /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
     func finish(in database: Database) throws { try request.finish(with: answer, in: database) }
 }
 

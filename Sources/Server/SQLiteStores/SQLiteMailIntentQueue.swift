@@ -5,10 +5,18 @@ import Idempotency
 import Synchronization
 
 /// A queue of emails in SQLite.
+///
+/// A claim is a lease: a row in the state `taken`, with the name of the server's lock and the end of the lease. It ends by settling,
+/// postponing or abandoning the email, by its end time, or as soon as the server's lock is free (``releaseAbandoned(at:)``). All changes of
+/// a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
+///
+/// New reset requests are taken in turn by network, so that a flood of requests from one network doesn't delay those of others. Retries and
+/// confirmations are taken by their due time.
 public final class SQLiteMailIntentQueue: MailIntentQueue {
     private let database: SQLiteDatabase
     private let locks: ServerLocks?
     private let holder: ServerLock?
+    /// The turns of networks in this process; other processes have their own.
     private let turns = Mutex(MailTurns())
 
     /// Creates the queue.
@@ -21,6 +29,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         (self.database, self.locks, self.holder) = (database, locks, holder)
     }
 
+    /// Adds an email. Within an idempotent request whose key is in the same database, the email and the response of the key are committed
+    /// together.
     public func enqueue(_ intent: MailIntent) async throws {
         let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
@@ -29,6 +39,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Claims due emails until the end of the lease. An idle queue costs a lookup and no write.
+    /// - Throws: `StoreFailure`. A corrupt row is skipped and its error only thrown if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         let time = now.timeIntervalSince1970
         // Usually nothing is due; this check must not wait for the writer.
@@ -62,6 +74,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }.get()
     }
 
+    /// The statement that finds due emails, except reset requests that were never tried.
+    /// - Parameter includesResets: Whether reset emails are included, or only confirmations, while the sending of resets is paused.
     private static func dueIntents(_ includesResets: Bool) -> String {
         """
         SELECT created_at, id FROM mail_intent WHERE is_fresh = 0 AND due_at <= ? AND state != 'failed'
@@ -103,6 +117,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return turns.isDueFirst ? try takeDue() ?? takeNew() : try takeNew() ?? takeDue()
     }
 
+    /// Returns a claimed email to the queue, due now, and gives its network the next turn. Does nothing if the lease has been lost.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         try await database.write { [self] database in
             let row = try database.firstRow(
@@ -119,6 +134,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Releases the emails of servers whose locks are free. Without locks, it does nothing.
+    /// - Returns: The number of released emails.
     @discardableResult
     public func releaseAbandoned(at now: Date) async throws -> Int {
         guard let locks else { return 0 }
@@ -143,6 +160,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         return count
     }
 
+    /// Removes a sent email. Does not check the lease: a sent email must not be sent again.
     public func settle(_ intent: MailIntent) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -152,14 +170,18 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
+    /// Marks a claimed email as failed and counts a failure. The row stays until `end` for operators. Does nothing if the lease has been
+    /// lost.
     public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
     }
 
+    /// Ends a lease with a failure, if the row still has the same lease.
     private func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -181,6 +203,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Removes all failed emails whose retention has ended.
     public func sweep(at now: Date) async throws {
         try await database.write { database in
             try database.execute(
@@ -190,6 +213,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
     public func lastRetry() async throws -> Date? {
         try database.lookUp { database in
             try database.firstRow(sql: "SELECT asked_at FROM mail_retry", arguments: [])
@@ -197,12 +221,14 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Returns the number of emails that are waiting or claimed. Reads the whole table.
     public func count() async throws -> Int {
         try await database.read {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent WHERE state != 'failed'") ?? 0
         }
     }
 
+    /// Returns the creation time of the oldest email that should have been sent by now; `nil` if there is none.
     public func oldest(at now: Date) async throws -> Date? {
         try await database.read {
             try Double.fetchOne(
@@ -213,12 +239,15 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    /// Returns if the table can be read; otherwise, throws.
     public func ping() async throws {
         _ = try await database.read { try Int.fetchOne($0, sql: "SELECT EXISTS(SELECT 1 FROM mail_intent)") }
     }
 }
 
 extension SQLiteMailIntentQueue: MailQueueInspection {
+    /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
+    /// account; it is `nil` if the account is gone. Corrupt rows are skipped.
     public func mails(limit: Int) async throws -> [QueuedMail] {
         try await database.read { database in
             try Row.fetchAll(
@@ -233,6 +262,8 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
         }
     }
 
+    /// Makes postponed emails, and optionally failed ones, due now, and ends a pause of the senders of all processes.
+    /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         try await database.write { database in
             let chosen = ids.map { ids in "AND id IN (\(ids.map { "'\($0.text)'" }.joined(separator: ", ")))" } ?? ""

@@ -5,14 +5,19 @@ import GRDB
 import Idempotency
 
 /// A store of reset tokens in SQLite.
+///
+/// Only the digests of tokens are stored. A token belongs to the address that it was sent to, so it becomes invalid if the account gets
+/// another address.
 public struct SQLiteResetTokenStore: ResetTokenStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction.
+    /// - Throws: `StoreFailure` if the account doesn't exist (foreign key).
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -27,12 +32,14 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
+    /// Removes a token whose email was not sent.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM reset_token WHERE digest = ?", arguments: [digest.bytes])
         }
     }
 
+    /// Removes the unused tokens that are older than the given one, except the newest `liveLimit` including it.
     public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { try Self.prune(olderThan: token, liveLimit: liveLimit, in: $0) }
     }
@@ -49,6 +56,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         )
     }
 
+    /// Returns a valid token and its account; `nil` if it is unknown, used or expired, or if its account may not be reset.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try database.lookUp { database in
             try database.first(
@@ -73,6 +81,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
+    /// Returns whether a token exists, is unused and has expired. The time that the statement takes doesn't depend on the existence of the
+    /// token.
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try database.lookUp { database in
             // If the token doesn't exist, the query reads the next one, if any, so that the time doesn't disclose whether it exists.
@@ -86,6 +96,11 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
+    /// Consumes a token and sets the password of its account, in one transaction.
+    ///
+    /// It also ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
+    /// finishes the idempotency key of the current request if that is in the same database.
+    /// - Returns: Whether the token was valid. Of several calls at the same time, one returns `true`.
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
@@ -124,21 +139,25 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
+    /// Removes up to 500 expired tokens.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { try $0.sweep("reset_token", by: "digest", where: "expires_at < ?", now) }
     }
 }
 
-/// A store of the tokens of "this was not me" in SQLite.
+/// A store of the tokens of "this was not me" in SQLite. Only digests are stored.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Adds a token.
+    /// - Throws: `StoreFailure` if the account doesn't exist (foreign key).
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -148,12 +167,14 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
+    /// Removes a token whose email was not sent.
     public func discard(_ digest: TokenDigest) async throws {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM freeze_token WHERE digest = ?", arguments: [digest.bytes])
         }
     }
 
+    /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended or inactive.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
         try database.lookUp { database in
             try database.firstRow(
@@ -166,6 +187,9 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
+    /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
+    /// password reset needs a new link.
+    /// - Returns: Whether the token was valid.
     public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try await database.write { database in
             let account = try String.fetchOne(
@@ -193,6 +217,8 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
         }
     }
 
+    /// Removes up to 500 expired tokens.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { try $0.sweep("freeze_token", by: "digest", where: "expires_at < ?", now) }

@@ -7,11 +7,19 @@ import RateLimiting
 public struct SQLiteSentResetStore: SentResetStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Reserves the sending of a reset email, if the bounds allow it. Each decision is a write, so the decisions of all processes are
+    /// serialized and the bounds hold exactly.
+    ///
+    /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
+    /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
+    /// and doesn't count twice.
+    /// - Returns: `.reserved`; `.accountExceeded` if the account got its emails; `.later` with the time at which the overall bound has room
+    ///   again.
     public func reserve(
         _ intent: MailIntent.ID,
         for account: Account.ID,
@@ -51,6 +59,7 @@ public struct SQLiteSentResetStore: SentResetStore {
         }
     }
 
+    /// Removes a reservation whose email was not sent, so that it doesn't count.
     public func cancel(_ intent: MailIntent.ID) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -60,6 +69,8 @@ public struct SQLiteSentResetStore: SentResetStore {
         }
     }
 
+    /// Removes up to 500 reservations that count for no window any more.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { try $0.sweep("sent_reset", by: "intent_id", where: "ends_at <= ?", now) }

@@ -4,14 +4,19 @@ import GRDB
 import Idempotency
 
 /// A store of sessions in SQLite.
+///
+/// SQLite executes one write at a time, so a session that is opened while a reset commits does not survive the reset, and of two rotations,
+/// the second one sees the result of the first.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Opens a session with its first refresh token, if the account is active and still has the epoch at which its password was checked.
+    /// - Returns: Whether the session was opened.
     public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await database.write { database in
             let created = session.createdAt.timeIntervalSince1970
@@ -28,6 +33,13 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
+    /// Replaces a refresh token.
+    ///
+    /// Each token stores its parent, the token that it replaced. A presented token that was already used is accepted again within the
+    /// repeat window, as long as none of its successors was used: the client's earlier response was probably lost. After that, the token
+    /// counts as stolen, and the session ends. As soon as one of several successors is used, the others become unusable.
+    /// - Returns: `.rotated` with the session; `.expired` beyond the idle or absolute limit; `.reused` if the session was ended because of
+    ///   a reused token; `.refused` for an unknown token.
     public func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -70,6 +82,7 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
+    /// Ends the session of a refresh token, and finishes the idempotency key of the current request in the same transaction.
     public func end(refresh: TokenDigest) async throws {
         let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
@@ -81,12 +94,16 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
+    /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try database.lookUp { database in
             try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
         }
     }
 
+    /// Removes up to 500 sessions that expired more than a week ago, and up to 500 used tokens that are older than the idle limit. A reuse
+    /// of such a token can't be detected any more, but it is refused like an unknown one.
+    /// - Returns: Whether there may be more.
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
@@ -101,6 +118,8 @@ public struct SQLiteSessionStore: SessionStore {
 }
 
 extension SQLiteSessionStore {
+    /// Adds a token to a session.
+    /// - Parameter parent: The token that it replaces; `nil` for the first one.
     private static func insert(
         _ digest: TokenDigest,
         session: StoredSession.ID,
@@ -133,6 +152,7 @@ extension SQLiteSessionStore {
         )
     }
 
+    /// Whether a token that replaced the given one was used.
     private static func hasUsedSuccessor(_ digest: TokenDigest, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
@@ -141,6 +161,7 @@ extension SQLiteSessionStore {
         ) ?? false
     }
 
+    /// Ends a session. Its tokens are removed by the foreign key.
     private static func delete(_ id: StoredSession.ID, from database: Database) throws {
         try database.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [id.description])
     }

@@ -3,15 +3,18 @@ public import Foundation
 /// The locks of the servers that use one data folder. Each server locks a file `servers/NAME.lock` while it runs.
 ///
 /// The operating system releases a lock when its process ends, even after a crash. Leases that name a released lock end immediately.
+///
+/// `flock` locks work on local disks only. A folder that several machines mount can't be used.
 public struct ServerLocks: Sendable {
     private let folder: URL
 
+    /// Creates the locks of a folder. Does no I/O.
     /// - Parameter folder: The folder of the lock files; it is created when the first lock is taken.
     public init(folder: URL) {
         self.folder = folder
     }
 
-    /// Takes a new lock.
+    /// Takes a new lock with a random name. It is held until the returned value is released or the process ends.
     /// - Throws: `POSIXError` if the file cannot be created or locked.
     public func take() throws -> ServerLock {
         try FileManager.default.createDirectory(
@@ -41,12 +44,13 @@ public struct ServerLocks: Sendable {
         return isLocked(path(name))
     }
 
-    /// Removes the files of stopped servers.
+    /// Removes the files of stopped servers. Can be called while servers start and stop.
     public func removeAbandoned() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for name in names { _ = isLocked(folder.appending(path: name).path) }
     }
 
+    /// Whether a process holds the lock of a file. If none does, the file is removed.
     private func isLocked(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return errno != ENOENT }
@@ -56,10 +60,11 @@ public struct ServerLocks: Sendable {
         return false
     }
 
+    /// The path of a lock file.
     private func path(_ name: String) -> String { folder.appending(path: "\(name).lock").path }
 }
 
-/// A lock that this process holds until the value is released.
+/// A lock that this process holds until the value is released. It is not inherited by programs that the process starts.
 public final class ServerLock: Sendable {
     /// The name of the lock, which leases store.
     public let name: String

@@ -25,12 +25,13 @@ public struct SteadyTime: Sendable {
         origin = try await database.write { try Self.origin(at: now, in: $0) }
     }
 
-    /// The current time.
+    /// The current time, as a function that can be passed to components which need a clock. It does no I/O.
     public var now: @Sendable () -> Date {
         { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
     }
 
-    /// Stores the current time, from which it continues after a reboot.
+    /// Stores the current time, from which it continues after a reboot. Call it periodically: after a reboot with a wall clock that was set
+    /// back, the time since the last call is lost.
     /// - Throws: `StoreFailure`.
     public func keep() async throws {
         let now = snapshot()
@@ -46,6 +47,7 @@ public struct SteadyTime: Sendable {
     /// A reboot is assumed to take at least this long. No grace window outlasts it.
     private static let shortestBoot: Int64 = 60_000_000_000
 
+    /// Returns the origin of this boot: the stored one, or a new one that is stored.
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
         let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
         // A boot without an id may be any boot.

@@ -43,8 +43,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return nil
     }
 
-    /// The key with the most elements, if it has at least two more than the given key: only then is its last element later than a new one
-    /// of that key.
+    /// The key with the most elements, if it has at least two more than the given key. Only then is its last element served later than a
+    /// new element of the given key.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {

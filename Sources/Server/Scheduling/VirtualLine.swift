@@ -1,8 +1,8 @@
 /// A virtual queue of refused clients that have a time to return. A value: time and randomness are arguments.
 ///
 /// A refused client gets a place, and the time at which the service reaches this place at its measured rate. So clients that return on time
-/// arrive at the rate that can be served, and each has a place: the caller gives precedence to a client whose place can be claimed with
-/// ``claim(by:at:)``, and reserves capacity for the others that are ``due(at:)``.
+/// arrive at the rate that can be served. The caller claims the place of a client that returns with ``claim(by:at:)`` and gives precedence
+/// to this client. It reserves capacity for the places that are ``due(at:)`` and not claimed yet.
 ///
 /// The keys of the line take turns, like those of ``FairQueue``: the nth place of a key comes after at most n places of each other key. So
 /// a key that is refused a thousand times gets long delays, and other keys get short ones. A place that is not claimed expires.
@@ -22,8 +22,8 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     private var second = 0
     private var dueCount = 0
 
-    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times; Holdfast's own clients by
-    /// at most 10 s (`GateRules`).
+    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times; Holdfast's own
+    /// clients by at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
     /// Creates an empty line.

@@ -48,7 +48,7 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the log of the completed copy.
+    /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
     private func value(_ name: String) async throws -> String? {
@@ -59,7 +59,8 @@ struct CopyTarget: Sendable {
     func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
 
     /// Begins a copy: empties the tables and stores the initial progress.
-    /// - Parameter old: The progress of an earlier copy of the same installation, whose log is gone.
+    /// - Parameter old: The progress of an earlier copy of the same installation, if the change log of that copy was removed; otherwise
+    ///   `nil`.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
         try await database.transaction { transaction in

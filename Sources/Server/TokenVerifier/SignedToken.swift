@@ -1,4 +1,4 @@
-package import AccountContract
+import AccountContract
 package import StrictJSON
 
 /// A JSON Web Token in compact form (RFC 7515) whose signature has not been checked yet.

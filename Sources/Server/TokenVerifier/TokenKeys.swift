@@ -1,6 +1,6 @@
 import AccountContract
 import JWTKit
-public import StrictJSON
+import StrictJSON
 
 /// The public keys of an issuer, read from its key set (`/.well-known/jwks.json`, RFC 7517).
 ///

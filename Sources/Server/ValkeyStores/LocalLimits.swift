@@ -2,14 +2,14 @@ import RateLimiting
 import Synchronization
 import ValkeyDriver
 
-/// The process's count of its own admissions. It decides while the server is unavailable, and limits the additional admissions after the
-/// server has lost its data.
+/// Counts the admissions of this process. It decides while the Valkey server is unavailable, and limits the additional admissions after
+/// that server has lost its data.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The way in which the process counted a request that the server admitted.
     enum Counted {
         /// All claims in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim, as far as its share admits it.
+        /// Each claim separately, if the share of its policy admits it.
         case each([String: RateLimitCharge])
 
         func charge(of policy: String) -> RateLimitCharge? {
@@ -56,7 +56,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without the server.
+    /// Decides without the Valkey server.
     /// - Throws: The server's error if a policy is closed.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
@@ -77,7 +77,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Counts an admission of the server.
+    /// Counts a request that the Valkey server admitted.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]
@@ -93,8 +93,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// Records that the server has lost its data.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Decides by the process's count if the server has lost data that could still refuse the request; `nil` otherwise. The charge contains
-    /// all claims.
+    /// Decides by the process's own count, if the Valkey server has lost usage because of which it could still refuse the request;
+    /// otherwise returns `nil`. The charge contains all claims.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims

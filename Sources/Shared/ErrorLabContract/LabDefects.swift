@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// The point at which the connection breaks.
+/// The point at which the connection breaks. The raw value is the parameter `drop`.
 public enum LabDrop: String, Hashable, Sendable, CaseIterable {
     /// Before the first byte of the response.
     case before
@@ -10,17 +10,17 @@ public enum LabDrop: String, Hashable, Sendable, CaseIterable {
     case body
 }
 
-/// How the connection breaks.
+/// How the connection breaks. The raw value is the parameter `close`.
 public enum LabClose: String, Hashable, Sendable, CaseIterable {
-    /// The server closes it.
+    /// The server closes it in an orderly way. A client can't distinguish this from the end of a body without a length.
     case fin
-    /// The server resets it.
+    /// The server resets it (TCP RST), as after a crash.
     case reset
 }
 
-/// The replacement of the body.
+/// The replacement of the body. The raw value is the parameter `content`.
 public enum LabContent: String, Hashable, Sendable, CaseIterable {
-    /// The HTML page of a captive portal, without headers of the lab.
+    /// The HTML page of a captive portal, without headers of the lab. A client must not decode it as a success.
     case html
     /// A line of text, as a proxy sends it.
     case text
@@ -28,7 +28,7 @@ public enum LabContent: String, Hashable, Sendable, CaseIterable {
     case empty
 }
 
-/// The character encoding of the body, which the content type doesn't report.
+/// The character encoding of the body, which the content type doesn't report. The raw value is the parameter `charset`.
 public enum LabCharset: String, Hashable, Sendable, CaseIterable {
     /// ISO 8859-1. Characters that it can't represent become `?`.
     case latin1
@@ -38,22 +38,22 @@ public enum LabCharset: String, Hashable, Sendable, CaseIterable {
     case bom
 }
 
-/// The target of a redirect.
+/// The target of a redirect. The raw value is the parameter `redirect`.
 public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
     /// Another path of the same origin.
     case same
-    /// Another origin: the same machine with another name.
+    /// Another origin: the same machine with another name. A client must not send credentials to it.
     case cross
 }
 
 /// A field problem that the lab sends with a code of the validation family.
 public struct LabProblem: Hashable, Sendable {
-    /// The path of members to the field.
+    /// The path of members to the field, such as `["address", "city"]`.
     public let path: [String]
     /// The code of the problem.
     public let code: ErrorCode
 
-    /// The name of the field.
+    /// The name of the field, with dots between the members, such as `address.city`.
     public var field: String { path.joined(separator: ".") }
 
     /// Returns the problems of a response with a code; empty if the code concerns no field.

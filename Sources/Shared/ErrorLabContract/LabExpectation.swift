@@ -2,6 +2,11 @@ public import ErrorContract
 import Timekeeping
 
 /// The result that a client must decode from a response of the lab.
+///
+/// ```swift
+/// let differences = scenario.expectation(ofCall: 1).differences(from: error)
+/// #expect(differences.isEmpty)
+/// ```
 public enum LabExpectation: Hashable, Sendable {
     /// A ``LabSuccess``.
     /// - authorized: Whether the served request carried credentials; `nil` if both are accepted.
@@ -9,14 +14,18 @@ public enum LabExpectation: Hashable, Sendable {
     /// An error.
     case failure(LabFailure)
 
-    /// Describes the differences between the expectation and a success; empty if it is met.
+    /// Describes the differences between the expectation and a success.
+    /// - Parameter reply: The decoded body of the response.
+    /// - Returns: One text per difference; empty if the expectation is met.
     public func differences(from reply: LabSuccess) -> [String] {
         guard case .success(let authorized) = self else { return ["the call succeeded"] }
         guard let authorized, authorized != reply.authorized else { return [] }
         return ["credentials were \(reply.authorized ? "" : "not ")sent"]
     }
 
-    /// Describes the differences between the expectation and an error; empty if it is met.
+    /// Describes the differences between the expectation and an error.
+    /// - Parameter error: The error that the client has thrown.
+    /// - Returns: One text per difference; empty if the expectation is met.
     public func differences(from error: APIError) -> [String] {
         guard case .failure(let failure) = self else { return ["the call failed: \(error)"] }
         if failure.serverMayReport, error.code == .serverTimeout, error.status == 504 { return [] }
@@ -24,7 +33,7 @@ public enum LabExpectation: Hashable, Sendable {
     }
 }
 
-/// The error that a client must decode from a response.
+/// The error that a client must decode from a response. All its properties are compared, except the texts, which depend on the language.
 public struct LabFailure: Hashable, Sendable {
     /// The kind of the failure.
     public var kind: APIError.Kind
@@ -32,11 +41,12 @@ public struct LabFailure: Hashable, Sendable {
     public var code: ErrorCode
     /// The status, if a response is received.
     public var status: Int?
-    /// The delay in whole seconds; `nil` if the client must not read one.
+    /// The delay in whole seconds; `nil` if the client must not read one. A range, because the delay of an HTTP date depends on the time of
+    /// the response.
     public var retryAfter: ClosedRange<Int>?
     /// Whether the response contains a request id.
     public var namesRequest: Bool
-    /// The fields with problems.
+    /// The names of the fields with problems, in order; an empty name stands for the whole request.
     public var fields: [String]
     /// Whether a 504 with `SERVER_TIMEOUT` is accepted as well. A server that respects the client's timeout responds at the
     /// moment at which the client stops waiting, and either can be first.
@@ -61,6 +71,7 @@ public struct LabFailure: Hashable, Sendable {
         self.serverMayReport = serverMayReport
     }
 
+    /// Describes the differences between the properties and an error.
     func differences(from error: APIError) -> [String] {
         var texts: [String] = []
         func compare<Value: Equatable>(_ name: String, _ read: Value, _ expected: Value) {

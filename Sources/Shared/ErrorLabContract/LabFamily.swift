@@ -1,12 +1,22 @@
 import ErrorContract
 
 /// A kind of server whose error body the lab can send, with the error that a client must decode from it.
+///
+/// The lab sends one real body per kind, so that a client's decoder can be tested against all of them: `GET /dev/lab/answer?family=stripe`.
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String
     /// The error that the client must decode. Its status is the one in the body, even if the response has status 200.
     public let failure: LabFailure
 
+    /// Creates a kind of server.
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - status: The status in the body or of the response.
+    ///   - kind: The kind of the decoded error.
+    ///   - code: The code of the decoded error.
+    ///   - wait: The delay in seconds; `nil` for none.
+    ///   - fields: The fields with problems, in order.
     private init(
         _ name: String,
         _ status: Int,

@@ -1,12 +1,12 @@
 public import ErrorContract
 
-/// The outcome that the lab responds with.
+/// The outcome that the lab responds with: a success or an error.
 public enum LabOutcome: Hashable, Sendable {
-    /// A success with a flat body.
+    /// A success with a flat body, a ``LabSuccess``.
     case ok
     /// A success with a body wrapped as `{"success":true,"data":{…}}`.
     case wrapped
-    /// An error with a code.
+    /// An error with a code. A code that the server's catalogue doesn't contain needs a status.
     case code(ErrorCode)
 
     /// The outcome as a parameter: `ok`, `wrapped`, or the code.
@@ -18,7 +18,8 @@ public enum LabOutcome: Hashable, Sendable {
         }
     }
 
-    /// Parses a parameter; `nil` if it is neither `ok` nor `wrapped` and can't be a code.
+    /// Parses a parameter.
+    /// - Parameter parameter: `ok`, `wrapped`, or a code of 1 to 64 capital letters, digits and underscores. Other texts return `nil`.
     public init?(parameter: String) {
         switch parameter {
         case "ok": self = .ok
@@ -31,15 +32,15 @@ public enum LabOutcome: Hashable, Sendable {
     }
 }
 
-/// The delay that the lab reports.
+/// The delay that the lab reports. The invalid forms test that a client never waits less than it should, or forever.
 public enum LabRetryAfter: Hashable, Sendable {
-    /// A number of seconds, in the header and, if the form supports it, in the body.
+    /// A number of seconds from 0 to ``longest``, in the header and, if the form supports it, in the body.
     case seconds(Int)
-    /// The same as an HTTP date.
+    /// The same as an HTTP date, relative to the time of the response. Negative numbers are in the past.
     case date(secondsAhead: Int)
     /// No delay, not even for a 429.
     case absent
-    /// An arbitrary text, only in the header.
+    /// An arbitrary text of 1 to 64 printable ASCII characters, only in the header.
     case raw(String)
 
     /// The maximum delay in seconds: a day.
@@ -55,7 +56,9 @@ public enum LabRetryAfter: Hashable, Sendable {
         }
     }
 
-    /// Parses a parameter; `nil` if it is invalid. A date can be up to an hour in the past.
+    /// Parses a parameter.
+    /// - Parameter parameter: Seconds, `date:` and seconds, `none`, or `raw:` and a text. Other texts and numbers out of range return
+    ///   `nil`. A date can be up to an hour in the past.
     public init?(parameter: String) {
         if parameter == "none" {
             self = .absent
@@ -73,7 +76,7 @@ public enum LabRetryAfter: Hashable, Sendable {
     }
 }
 
-/// The body of a successful response of the lab.
+/// The body of a successful response of the lab. It reports what the server observed, so that a test can check it.
 public struct LabSuccess: Codable, Hashable, Sendable {
     /// Always `ok`.
     public var lab = "ok"
@@ -83,9 +86,10 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     public var attempt: Int
     /// Whether the request carried an `Authorization` header.
     public var authorized: Bool
-    /// The number of refreshes of the token's session; only sent by ``LabPath/protected``.
+    /// The number of refreshes of the token's session; only sent by ``LabPath/protected``. It is 1 if concurrent calls of a client share a
+    /// refresh.
     public var refreshes: Int?
-    /// The number of refresh tokens that were used more than once; only sent by ``LabPath/protected``.
+    /// The number of refresh tokens that were used more than once; only sent by ``LabPath/protected``. It is 0 for a correct client.
     public var reuses: Int?
 
     /// Creates a reply.
@@ -98,7 +102,7 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     }
 }
 
-/// Credentials of the lab, which are only valid for ``LabPath/protected``.
+/// Credentials of the lab, which are only valid for ``LabPath/protected``. They belong to no account.
 public struct LabTokens: Codable, Hashable, Sendable {
     /// The token for `Authorization: Bearer …`.
     public var accessToken: String

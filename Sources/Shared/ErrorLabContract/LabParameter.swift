@@ -1,8 +1,9 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/answer``: its name, its values and its effect.
+/// A parameter of ``LabPath/answer``: its name, its values and its effect. The server's page, its documentation and the parser use the same
+/// table.
 public struct LabParameter: Hashable, Sendable {
-    /// The values of a parameter.
+    /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
     public enum Values: Hashable, Sendable {
         /// One of some words.
         case choice([String])
@@ -16,9 +17,9 @@ public struct LabParameter: Hashable, Sendable {
         case delay
         /// A language tag.
         case language
-        /// A line of ASCII.
+        /// A line of at most 100 printable ASCII characters.
         case line
-        /// Letters, digits and `._-`.
+        /// At most 64 letters, digits and `._-`.
         case name
     }
 
@@ -51,27 +52,27 @@ public struct LabParameter: Hashable, Sendable {
 
     /// The parameters of ``LabPath/answer``.
     public static let all: [LabParameter] = [
-        LabParameter("code", .outcome, "What is answered; ok unless told otherwise."),
+        LabParameter("code", .outcome, "The code of the response, or a success; ok by default."),
         LabParameter("form", .choice(ErrorForm.allCases.map(\.rawValue)), "The form of an error's body."),
-        LabParameter("lang", .language, "The language of an error's text, whatever the request asks for."),
-        LabParameter("status", .whole(200...599), "The HTTP status, if not the code's own."),
+        LabParameter("lang", .language, "The language of an error's text, with any Accept-Language."),
+        LabParameter("status", .whole(200...599), "The HTTP status in place of the code's."),
         LabParameter("retry_after", .delay, "The Retry-After header, and the same in the body."),
-        LabParameter("delay_ms", .whole(0...LabResponse.maximumDelay), "How long the answer takes to begin."),
-        LabParameter("dribble_ms", .whole(0...LabResponse.maximumDribble), "How long each of up to 20 pieces of the body takes."),
-        LabParameter("drop", choice(LabDrop.self), "When the connection breaks."),
-        LabParameter("close", choice(LabClose.self), "How the connection breaks."),
-        LabParameter("truncate", .whole(0...65_536), "How many bytes of the body are sent."),
-        LabParameter("content", choice(LabContent.self), "What stands in the place of the body."),
-        LabParameter("type", .line, "The Content-Type, whatever the body is."),
-        LabParameter("charset", choice(LabCharset.self), "In which characters the body is, whatever its type claims."),
-        LabParameter("bare", .choice(["true", "false"]), "Whether X-Error-Code is left out."),
-        LabParameter("redirect", choice(LabRedirect.self), "Where the request is sent first."),
-        LabParameter("times", .whole(0...1_000), "How many calls of the session fail before the next ones succeed."),
+        LabParameter("delay_ms", .whole(0...LabResponse.maximumDelay), "The time until the response begins."),
+        LabParameter("dribble_ms", .whole(0...LabResponse.maximumDribble), "The time for each of up to 20 parts of the body."),
+        LabParameter("drop", choice(LabDrop.self), "The point at which the connection breaks."),
+        LabParameter("close", choice(LabClose.self), "The way in which the connection breaks."),
+        LabParameter("truncate", .whole(0...65_536), "The number of bytes of the body that are sent."),
+        LabParameter("content", choice(LabContent.self), "The replacement of the body."),
+        LabParameter("type", .line, "The Content-Type in place of the body's."),
+        LabParameter("charset", choice(LabCharset.self), "The encoding of the body, which its Content-Type doesn't report."),
+        LabParameter("bare", .choice(["true", "false"]), "Whether X-Error-Code is omitted."),
+        LabParameter("redirect", choice(LabRedirect.self), "The target of a redirect before the response."),
+        LabParameter("times", .whole(0...1_000), "The number of calls of the session that fail before the next ones succeed."),
         LabParameter("flaky", .fraction, "The share of calls that fail."),
-        LabParameter("seed", .whole(0...1_000_000_000), "Which of the calls fail."),
-        LabParameter("then", .outcome, "What the calls that don't fail get."),
-        LabParameter("session", .name, "Whose calls are counted together."),
-        LabParameter("family", .choice(LabFamily.all.map(\.name)), "The server whose error body is sent instead."),
+        LabParameter("seed", .whole(0...1_000_000_000), "The seed that selects the calls that fail."),
+        LabParameter("then", .outcome, "The response to the calls that don't fail."),
+        LabParameter("session", .name, "The session whose calls are counted together."),
+        LabParameter("family", .choice(LabFamily.all.map(\.name)), "The kind of server whose error body is sent."),
     ]
 
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
@@ -79,8 +80,10 @@ public struct LabParameter: Hashable, Sendable {
     }
 }
 
-/// Parses parameters and collects all problems. Values that can't be parsed count as absent.
+/// Parses parameters and collects all problems, so that a developer can correct them in one step. Values that can't be parsed count as
+/// absent.
 struct LabParameterReader {
+    /// The problems so far; at most 50, and one per parameter.
     private(set) var problems: [LabRefusal.Problem] = []
     private let values: [(name: String, value: String)]
 
@@ -88,6 +91,7 @@ struct LabParameterReader {
         self.values = values
     }
 
+    /// Returns the value of a parameter with some words; `nil` if it is absent or another word.
     mutating func word(_ name: String) -> String? {
         read(name) { text, values in
             guard case .choice(let words) = values, words.contains(text) else { return nil }
@@ -95,6 +99,7 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns a whole number within the range of the parameter.
     mutating func whole(_ name: String) -> Int? {
         read(name) { text, values in
             guard case .whole(let range) = values, let number = Int(text), range.contains(number) else { return nil }
@@ -102,6 +107,7 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns a number from 0 to 1.
     mutating func fraction(_ name: String) -> Double? {
         read(name) { text, _ in
             guard let number = Double(text), (0...1).contains(number) else { return nil }
@@ -109,14 +115,17 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns an outcome.
     mutating func outcome(_ name: String) -> LabOutcome? {
         read(name) { text, _ in LabOutcome(parameter: text) }
     }
 
+    /// Returns a delay.
     mutating func delay(_ name: String) -> LabRetryAfter? {
         read(name) { text, _ in LabRetryAfter(parameter: text) }
     }
 
+    /// Returns a language. The tag has 2 to 35 letters, digits and hyphens.
     mutating func language(_ name: String) -> Language? {
         read(name) { text, _ in
             let isTag = text.utf8.allSatisfy { $0 == 0x2D || isLetterOrDigit($0) }
@@ -124,12 +133,14 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns a line of ASCII.
     mutating func line(_ name: String) -> String? {
         read(name) { text, _ in
             (1...100).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : nil
         }
     }
 
+    /// Returns a name.
     mutating func name(_ name: String) -> String? {
         read(name) { text, _ in
             let isName = text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
@@ -149,7 +160,10 @@ struct LabParameterReader {
         }
     }
 
-    /// Refuses parameters that are valid by themselves but contradict each other.
+    /// Refuses parameters that are valid by themselves but contradict each other, such as `family` and `code`.
+    /// - Parameters:
+    ///   - answer: The response with all parsed parameters.
+    ///   - catalogue: The codes that don't require a status.
     mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
@@ -166,6 +180,7 @@ struct LabParameterReader {
         }
     }
 
+    /// Parses the last value of a parameter, and records a problem if it is invalid.
     private mutating func read<Value>(_ name: String, _ parse: (String, LabParameter.Values) -> Value?) -> Value? {
         guard let text = values.last(where: { $0.name == name })?.value else { return nil }
         guard let parameter = LabParameter.all.first(where: { $0.name == name }) else { return nil }
@@ -174,6 +189,7 @@ struct LabParameterReader {
         return nil
     }
 
+    /// Records a problem, unless the parameter has one.
     private mutating func refuse(_ name: String, _ code: ErrorCode, _ allowed: String) {
         guard problems.count < 50, !problems.contains(where: { $0.parameter == name }) else { return }
         problems.append(LabRefusal.Problem(parameter: name, code: code, allowed: allowed))

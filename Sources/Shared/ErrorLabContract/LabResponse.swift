@@ -9,6 +9,9 @@ import Foundation
 /// ```
 ///
 /// Everything except the outcome is a defect. Defects apply to the calls that fail; the response ``then`` has none.
+///
+/// Use it for a failure that no ``LabScenario`` has. Values out of range are refused by the server with all problems at once
+/// (``LabRefusal``), not by the client.
 public struct LabResponse: Hashable, Sendable {
     /// The maximum delay of a response, in milliseconds.
     public static let maximumDelay = 120_000
@@ -23,23 +26,24 @@ public struct LabResponse: Hashable, Sendable {
     public var form: ErrorForm?
     /// The language of an error's text; the language of the request if `nil`.
     public var language: Language?
-    /// The status, if it differs from the outcome's.
+    /// The status from 200 to 599, if it differs from the outcome's.
     public var status: Int?
     /// The delay, if it differs from the outcome's.
     public var retryAfter: LabRetryAfter?
-    /// The time until the response begins, in milliseconds.
+    /// The time until the response begins, in milliseconds: from 0, the default, to ``maximumDelay``.
     public var delay = 0
-    /// The time for each part of the body, in milliseconds.
+    /// The time for each part of the body, in milliseconds: from 0, the default, which sends the body at once, to ``maximumDribble``.
     public var dribble = 0
     /// The point at which the connection breaks.
     public var drop: LabDrop?
     /// How the connection breaks.
     public var close = LabClose.fin
-    /// The number of bytes of the body that are sent. With ``LabDrop/body``, `Content-Length` is that of the whole body.
+    /// The number of bytes of the body that are sent, from 0 to 65,536. With ``LabDrop/body``, `Content-Length` is that of the whole body;
+    /// without it, that of the sent part.
     public var truncate: Int?
     /// The replacement of the body.
     public var content: LabContent?
-    /// The content type in the header, if it differs from the body's.
+    /// The content type in the header, if it differs from the body's: at most 100 printable ASCII characters.
     public var contentType: String?
     /// The character encoding of the body, if it isn't UTF-8.
     public var charset: LabCharset?
@@ -47,11 +51,12 @@ public struct LabResponse: Hashable, Sendable {
     public var isBare = false
     /// The redirect that precedes the response.
     public var redirect: LabRedirect?
-    /// The number of calls of a session that fail before the next ones succeed.
+    /// The number of calls of a session that fail before the next ones succeed, from 0 to 1,000; `nil` if all calls fail. It excludes
+    /// ``flaky``.
     public var times: Int?
-    /// The share of calls that fail, from 0 to 1.
+    /// The share of calls that fail, from 0 to 1. The same calls fail each time: see ``fails(call:)``.
     public var flaky: Double?
-    /// The seed that determines which of the calls fail.
+    /// The seed that determines which of the calls fail, from 0 to 1,000,000,000.
     public var seed = 0
     /// The outcome of the calls that don't fail.
     public var then = LabOutcome.ok
@@ -59,6 +64,11 @@ public struct LabResponse: Hashable, Sendable {
     public var session: String?
 
     /// Creates a response. Set its other properties afterwards.
+    /// - Parameters:
+    ///   - outcome: The outcome of the calls that fail.
+    ///   - retryAfter: The delay, if it differs from the outcome's.
+    ///   - times: The number of calls that fail; `nil` for all.
+    ///   - session: The session whose calls are counted together.
     public init(
         _ outcome: LabOutcome = .ok,
         retryAfter: LabRetryAfter? = nil,
@@ -71,7 +81,7 @@ public struct LabResponse: Hashable, Sendable {
         self.session = session
     }
 
-    /// Whether a call of the session fails.
+    /// Returns whether a call of the session fails. The client and the server compute the same result, so that a test knows it in advance.
     ///
     /// - Parameter call: The number of the call in its session, starting with 1.
     public func fails(call: Int) -> Bool {
@@ -88,7 +98,7 @@ public struct LabResponse: Hashable, Sendable {
         return Double((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53
     }
 
-    /// Returns the path with its query, for a client.
+    /// Returns the path with its query, for a client. Parameters with default values are omitted.
     ///
     /// - Parameter root: The path at which the lab is mounted.
     public func path(root: String = LabPath.root) -> String {
@@ -97,7 +107,10 @@ public struct LabResponse: Hashable, Sendable {
 }
 
 extension LabPath {
-    /// Returns a path with a query, percent-encoded.
+    /// Returns a path with a query, percent-encoded. The placeholder ``sessionPlace`` stays as it is.
+    /// - Parameters:
+    ///   - path: The path without a query.
+    ///   - parameters: Names and values in order. Names must not need encoding.
     public static func join(_ path: String, _ parameters: [(name: String, value: String)]) -> String {
         guard !parameters.isEmpty else { return path }
         // `{session}` is a placeholder, and stays readable.
@@ -114,7 +127,7 @@ extension LabPath {
     public static let sessionPlace = "{session}"
 }
 
-/// An error that reports all invalid parameters of a requested response.
+/// An error that reports all invalid parameters of a requested response. The server responds with it as a validation error.
 public struct LabRefusal: Error, Hashable, Sendable {
     /// An invalid parameter.
     public struct Problem: Hashable, Sendable {
@@ -126,6 +139,10 @@ public struct LabRefusal: Error, Hashable, Sendable {
         public let allowed: String
 
         /// Creates a problem.
+        /// - Parameters:
+        ///   - parameter: The parameter's name.
+        ///   - code: The code of the problem, such as `VALIDATION_INVALID_FORMAT`.
+        ///   - allowed: A description of the valid values.
         public init(parameter: String, code: ErrorCode, allowed: String) {
             self.parameter = parameter
             self.code = code
@@ -133,10 +150,11 @@ public struct LabRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// The problems, in the order of the parameters.
+    /// The problems, at most 50 and one per parameter.
     public let problems: [Problem]
 
     /// Creates a refusal.
+    /// - Parameter problems: The problems, in the order of the parameters.
     public init(_ problems: [Problem]) {
         self.problems = problems
     }
@@ -162,9 +180,9 @@ extension LabResponse {
     /// Parses a response from the parameters of a request.
     ///
     /// - Parameters:
-    ///   - parameters: Names and values. Of equal names the last one is used.
+    ///   - parameters: Decoded names and values. Of equal names the last one is used.
     ///   - catalogue: The codes that don't require a status.
-    /// - Throws: ``LabRefusal`` with all problems.
+    /// - Throws: ``LabRefusal`` with all problems: unknown names, invalid values, and contradictions.
     public init(
         parameters: [(name: String, value: String)],
         catalogue: ErrorCatalogue = .standard

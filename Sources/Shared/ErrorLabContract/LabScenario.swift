@@ -3,13 +3,22 @@ public import ErrorContract
 /// A failure scenario: how to produce the failure, and what a client must do.
 ///
 /// The server's list, its page and the app's model all use the same table of scenarios.
+///
+/// ```swift
+/// for scenario in LabScenario.all() where scenario.group == .connections {
+///     print(scenario.name, scenario.path(session: "test-1"))
+/// }
+/// ```
+///
+/// To produce a failure that is not in the table, request a ``LabResponse``.
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
-    /// The kind of failure.
+    /// The kind of failure. It is open, so that an app can show the groups of a newer server.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
         /// The name of the group.
         public let rawValue: String
 
         /// Creates a group.
+        /// - Parameter rawValue: The name of the group, which an app shows as a heading.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -36,7 +45,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let families = Self(rawValue: "Other servers")
     }
 
-    /// The credentials of the lab that a request carries.
+    /// The credentials of the lab that a request carries. The client fetches them from ``path`` before the first call.
     public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// None.
         case none
@@ -60,7 +69,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         }
     }
 
-    /// The name, such as `retry-after-date`.
+    /// The name, such as `retry-after-date`. It is unique in the table and stable.
     public let name: String
     /// The kind of failure.
     public let group: Group
@@ -74,7 +83,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public let path: String
     /// The credentials that the request carries.
     public let credentials: Authorization
-    /// The client's timeout for the call, in milliseconds; its default if `nil`.
+    /// The client's timeout for the call, in milliseconds; its default if `nil`. Scenarios about slow responses need a short one.
     public let timeoutMilliseconds: Int?
     /// The number of calls that the scenario needs.
     public let calls: Int
@@ -90,6 +99,17 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     }
 
     /// Creates a scenario.
+    /// - Parameters:
+    ///   - name: A unique name of letters, digits and hyphens, which is also a part of URLs and logs.
+    ///   - group: The kind of failure.
+    ///   - summary: The behavior of the server, as a sentence.
+    ///   - advice: The behavior of a good client, as a sentence.
+    ///   - method: The method of the request.
+    ///   - path: The path with its query, and with the path at which the lab is mounted.
+    ///   - credentials: The credentials that the request carries.
+    ///   - timeoutMilliseconds: The client's timeout for the call; its default if `nil`.
+    ///   - calls: The number of calls that the scenario needs.
+    ///   - expected: The expected results of the calls in order; the last one also applies to all further calls.
     public init(
         _ name: String,
         _ group: Group,
@@ -114,7 +134,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         self.expected = expected
     }
 
-    /// Returns the path for a session.
+    /// Returns the path for a session. Use a new session for each run, because the server counts its calls.
     ///
     /// - Parameter session: Letters, digits and `._-`, at most 64.
     public func path(session: String) -> String {
@@ -129,7 +149,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     }
 }
 
-/// A server's list of scenarios.
+/// A server's list of scenarios: the body of the response of ``LabPath/scenarios``.
 public struct LabListing: Codable, Hashable, Sendable {
     /// The scenarios.
     public var scenarios: [LabScenario]

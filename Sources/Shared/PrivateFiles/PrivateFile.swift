@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// An error that reports that a file could not be read or written.
+/// An error that reports that a file could not be read or written. It contains no path, so it can be logged.
 package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error number, such as `ENOSPC`; 0 if the file is too large.
     package let code: Int32
@@ -14,15 +14,41 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's text for the error.
     package var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
 
+    package init(code: Int32) { self.code = code }
+
     /// Whether the file or folder doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    fileprivate static var last: FileFailure { FileFailure(code: errno) }
+    /// Whether the call was interrupted by a signal and may be repeated.
+    package var isInterruption: Bool { code == EINTR }
+
+    /// Whether the disk or the quota is full.
+    package var isFull: Bool { code == ENOSPC || code == EDQUOT }
+
+    /// Whether the device must be unlocked first.
+    package var isLocked: Bool { code == EPERM }
+
+    /// A failure of the medium.
+    package static let damaged = FileFailure(code: EIO)
+    /// There is no such file.
+    package static let missing = FileFailure(code: ENOENT)
+
+    static var last: FileFailure { FileFailure(code: errno) }
 }
 
-/// Small files that only their owner can read. Calls block on the disk, so don't make them on the cooperative thread pool.
+/// Small files that only their owner can read and write (permissions 0600), such as stored credentials. They are read and written as a
+/// whole.
+///
+/// Calls block on the disk, so don't make them on the cooperative thread pool. All functions may be called from any thread; concurrent
+/// replacements of one file need `isShared`.
 package enum PrivateFile {
-    /// Reads a file; `nil` if it doesn't exist.
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - limit: The maximum size in bytes.
+    /// - Returns: The bytes; `nil` if the file doesn't exist.
+    /// - Throws: ``FileFailure``, with the code 0 if the file exceeds the limit.
     package static func read(_ path: String, upTo limit: Int) throws(FileFailure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -49,10 +75,18 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file atomically: a reader finds the old or the new bytes.
+    /// Replaces a file atomically: a reader finds the old or the new bytes. The bytes are written to a temporary file in the same folder,
+    /// which is then renamed (`rename(2)`).
     ///
-    /// - Parameter isShared: Whether several tasks or processes may replace the file at the same time. Each then writes a
-    ///   separate temporary file, which remains if the process is killed; otherwise the next call removes it.
+    /// The function doesn't call `fsync`. If the process crashes, the old or the new file remains; after a power failure, the content
+    /// depends on the file system.
+    ///
+    /// - Parameters:
+    ///   - path: The path. Its folder must exist.
+    ///   - bytes: The new content.
+    ///   - isShared: Whether several tasks or processes may replace the file at the same time. Each then writes a separate temporary file,
+    ///     which remains if the process is killed; otherwise the next call removes it.
+    /// - Throws: ``FileFailure``. The old file is then unchanged, and the temporary one is removed.
     package static func replace(_ path: String, with bytes: [UInt8], isShared: Bool = false) throws(FileFailure) {
         let new = path + (isShared ? ".\(UInt64.random(in: .min ... .max))" : ".new")
         // A temporary file of a killed process may have other permissions.
@@ -74,18 +108,23 @@ package enum PrivateFile {
     }
 
     /// Removes a file if it exists.
+    ///
+    /// - Throws: ``FileFailure`` if it exists and can't be removed.
     package static func remove(_ path: String) throws(FileFailure) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .last }
     }
 
-    /// Returns the 128-bit FNV-1a hash of a text, for short file names that don't contain the text. It isn't suitable for
-    /// secrets.
+    /// Returns the 128-bit FNV-1a hash of a text, for short file names that don't contain the text. It is the same in every process and on
+    /// every platform, but an attacker can find two texts with one hash, so it isn't suitable for secrets.
+    ///
+    /// - Complexity: O(length).
     package static func digest(_ text: String) -> UInt128 {
         let prime = (UInt128(1) << 88) + 0x13B
         let offset = UInt128(0x6C62_272E_07BB_0142) << 64 | 0x62B8_2175_6295_C58D
         return text.utf8.reduce(offset) { ($0 ^ UInt128($1)) &* prime }
     }
 
+    /// Writes all bytes, and continues after an interruption by a signal.
     private static func write(_ bytes: [UInt8], to file: Int32) throws(FileFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,35 +1,45 @@
 /// The members of a JSON object, in the order in which they were written.
 ///
-/// A lookup takes O(n), which suits objects with few members. Equality ignores the order.
+/// A lookup takes O(n), which suits objects with few members; use a dictionary for large tables. Equality ignores the order.
 ///
 /// ```swift
 /// var note: JSONObject = ["title": "Buy bread"]
 /// note["done"] = true
 /// print(note["title"]?.stringValue ?? "")
 /// ```
+///
+/// Keys are equal if Swift's strings are equal and have the same number of UTF-8 bytes. So a precomposed and a decomposed "é" are different
+/// keys.
 public struct JSONObject: Sendable {
-    /// The members in order.
+    /// The members in order. Their keys are distinct.
     public private(set) var members: [(key: String, value: JSONValue)]
-    /// The marks of all keys. A key whose mark is missing is not a member.
+    /// A Bloom filter of the keys with one hash function: the marks of all keys, also of removed ones. A key whose mark is missing is not a
+    /// member, so most lookups of absent keys compare no strings.
     private var marks: UInt64
 
-    /// Creates an object from members. Of equal keys the last one is used.
+    /// Creates an object from members. Of equal keys, the last value is used, at the position of the first one.
+    /// - Parameter members: Keys and values.
+    /// - Complexity: O(n²) for n members.
     public init(_ members: [(String, JSONValue)] = []) {
         (self.members, self.marks) = ([], 0)
         for (key, value) in members { self[key] = value }
     }
 
+    /// Creates an object from members whose keys are known to be distinct. O(n).
+    /// - Parameter members: Keys and values. With equal keys, lookups return the first one and ``JSONValue/encoded()`` writes both.
     package init(distinct members: [(key: String, value: JSONValue)]) {
         self.members = members
         self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
     }
 
-    /// Returns one bit of 64, derived from the length and the first byte of a key. It distinguishes most keys.
+    /// Returns one bit of 64, derived from the length and the first byte of a key. It distinguishes most keys. Equal keys have equal marks.
     package static func mark(of key: String) -> UInt64 {
         1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
     }
 
-    /// The value of a member. Setting `nil` removes the member.
+    /// The value of a member; `nil` if there is none, which differs from ``JSONValue/null``. Setting a value replaces the member at its
+    /// position or appends it. Setting `nil` removes the member.
+    /// - Complexity: O(n) for n members; O(1) for most keys that are not members.
     public subscript(key: String) -> JSONValue? {
         get { marks & Self.mark(of: key) == 0 ? nil : members.firstIndex(of: key).map { members[$0].value } }
         set {
@@ -47,17 +57,20 @@ public struct JSONObject: Sendable {
     /// Whether the object has no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// Returns the first of several members that is a string.
+    /// Returns the first of up to four members that is a string.
     package func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
         self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }
 }
 
 extension JSONObject: Hashable {
+    /// Returns whether two objects have the same members in any order. O(n²) for n members.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }
 
+    /// Hashes the number of members and the keys, but not the values, so that the order doesn't matter. Objects that differ only in values
+    /// collide.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(members.count)
         hasher.combine(Set(members.map(\.key)))
@@ -65,6 +78,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// Creates an object from a literal; see ``init(_:)`` for equal keys.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements)
     }

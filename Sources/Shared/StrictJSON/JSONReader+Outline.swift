@@ -24,7 +24,8 @@ extension JSONReader {
         }
     }
 
-    /// Returns a member's name if it is one of the given names, otherwise `nil`. Names with another first letter are skipped.
+    /// Returns a member's name if it is one of the given names, otherwise `nil`. Names with another first byte are skipped without
+    /// decoding; a name that begins with an escape is decoded.
     private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
         let first = position + 1 < bytes.count ? bytes[position + 1] : 0
         guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
@@ -49,7 +50,8 @@ extension JSONReader {
         }
     }
 
-    /// Skips a value of any depth. Only its brackets and quotes are checked.
+    /// Skips a value of any depth without recursion. Only its brackets and quotes are checked, and an opening bracket may be closed by one
+    /// of the other kind.
     private mutating func skipValue() throws(JSONSyntaxError) {
         var depth = 0
         repeat {
@@ -64,6 +66,8 @@ extension JSONReader {
         guard depth == 0 else { throw error(.unexpectedCharacter) }
     }
 
+    /// Skips a string, from its opening to its closing quote. Escapes are skipped with the byte that follows them, and nothing is
+    /// validated.
     private mutating func skipString() throws(JSONSyntaxError) {
         position += 1
         while position < bytes.count {
@@ -85,6 +89,7 @@ extension JSONReader {
         } while position < bytes.count && !Self.isMark(bytes[position])
     }
 
+    /// Returns whether a byte ends a number or a literal that is skipped.
     private static func isMark(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","),

@@ -1,7 +1,12 @@
-/// The cursor of ``JSONParser`` in one text. It reads the caller's memory in place and must not outlive it.
+/// The cursor of ``JSONParser`` in one text: a recursive descent parser. It reads the caller's memory in place and must not outlive it.
+///
+/// Each function begins at the first byte of its element and leaves ``position`` behind its last one. After an error, the position is where
+/// it was found, and the reader must not be used again.
 struct JSONReader {
+    /// The text.
     let bytes: UnsafeBufferPointer<UInt8>
     private let options: JSONParser
+    /// The index of the next byte.
     var position = 0
 
     init(bytes: UnsafeBufferPointer<UInt8>, options: JSONParser) {
@@ -9,12 +14,15 @@ struct JSONReader {
         self.options = options
     }
 
+    /// Whether all bytes were read.
     var isAtEnd: Bool { position >= bytes.count }
 
+    /// Returns an error at the current position. At the end of the text, an unexpected character becomes an unexpected end.
     func error(_ reason: JSONSyntaxError.Reason) -> JSONSyntaxError {
         JSONSyntaxError(reason: isAtEnd && reason == .unexpectedCharacter ? .unexpectedEnd : reason, offset: position)
     }
 
+    /// Skips the four characters that JSON allows between elements (RFC 8259 §2): space, tab, line feed and carriage return.
     mutating func skipSpace() {
         while position < bytes.count {
             switch bytes[position] {
@@ -32,6 +40,8 @@ struct JSONReader {
         return value
     }
 
+    /// Parses a value after optional white space.
+    /// - Parameter depth: The number of arrays and objects around the value.
     mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         skipSpace()
         guard position < bytes.count else { throw error(.unexpectedEnd) }
@@ -51,6 +61,8 @@ struct JSONReader {
     /// The initial capacity of the outermost object, which may have many members.
     private static let usualCountOutside = 16
 
+    /// Parses an object from its opening brace on.
+    /// - Parameter depth: The nesting of this object, from 1.
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
         guard depth <= options.maximumDepth else { throw error(.tooDeep) }
         position += 1
@@ -75,6 +87,8 @@ struct JSONReader {
         }
     }
 
+    /// Parses an array from its opening bracket on.
+    /// - Parameter depth: The nesting of this array, from 1.
     private mutating func array(depth: Int) throws(JSONSyntaxError) -> [JSONValue] {
         guard depth <= options.maximumDepth else { throw error(.tooDeep) }
         position += 1
@@ -91,12 +105,14 @@ struct JSONReader {
         }
     }
 
+    /// Consumes a byte if it is the next one.
     mutating func take(_ byte: UInt8) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
         return true
     }
 
+    /// Consumes the text of `true`, `false` or `null`.
     private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
         for index in 0..<text.utf8CodeUnitCount {
             guard take(text.utf8Start[index]) else { throw error(.unexpectedCharacter) }
@@ -104,6 +120,10 @@ struct JSONReader {
         return value
     }
 
+    /// Parses a number (RFC 8259 §6): no plus sign, no leading zeros, at least one digit on each side of the point.
+    ///
+    /// A whole number of up to 18 digits is computed while its digits are read. Other numbers are converted from their text, so a `Double`
+    /// is correctly rounded. Whole numbers beyond 64 bits become a `Double`.
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
@@ -144,6 +164,7 @@ struct JSONReader {
         return (position - start, value)
     }
 
+    /// Parses a string from its opening quote on. The text is validated as UTF-8 only if it has a byte beyond ASCII, and copied once.
     mutating func string() throws(JSONSyntaxError) -> String {
         position += 1
         let start = position
@@ -190,6 +211,7 @@ struct JSONReader {
         throw error(.unexpectedEnd)
     }
 
+    /// Appends the character of an escape, from the byte after the backslash on.
     private mutating func appendEscape(to buffer: inout [UInt8]) throws(JSONSyntaxError) {
         guard position < bytes.count else { throw error(.unexpectedEnd) }
         let byte = bytes[position]
@@ -206,6 +228,8 @@ struct JSONReader {
         }
     }
 
+    /// Parses the digits of `\u` and, for the first half of a surrogate pair, the second escape. A single half is refused: it has no UTF-8
+    /// form.
     private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let unit = try fourHexDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
@@ -219,6 +243,7 @@ struct JSONReader {
         return scalar
     }
 
+    /// Parses exactly four hexadecimal digits in any case.
     private mutating func fourHexDigits() throws(JSONSyntaxError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
@@ -238,9 +263,15 @@ struct JSONReader {
 }
 
 /// The members of an object while it is parsed, with a fast check for duplicate keys.
+///
+/// The check has three stages: up to 8 members, each is compared; from 8 on, a Bloom filter of 64 bits recognizes most new keys; from 32
+/// on, a dictionary finds the others. So an attacker can't make it quadratic with many keys.
 struct JSONMembers {
+    /// The members in order.
     private(set) var list: [(key: String, value: JSONValue)] = []
+    /// The indices by key; empty below 32 members.
     private var positions: [String: Int] = [:]
+    /// The fingerprints of all keys, from 8 members on.
     private var fingerprints: UInt64 = 0
 
     /// Up to this number of members, comparing each is fastest.
@@ -264,10 +295,12 @@ struct JSONMembers {
         return nil
     }
 
+    /// Replaces the value of a member.
     mutating func replace(at index: Int, with value: JSONValue) {
         list[index].value = value
     }
 
+    /// Returns the index of a key, and adds its fingerprint.
     private mutating func position(of key: String) -> Int? {
         guard list.count >= Self.few else { return list.firstIndex(of: key) }
         if list.count == Self.few { fingerprints = list.reduce(0) { $0 | Self.fingerprint(of: $1.key) } }

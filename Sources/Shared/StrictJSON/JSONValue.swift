@@ -1,18 +1,28 @@
 /// A JSON value (RFC 8259).
+///
+/// Use it for texts without a fixed structure. For values of a known type, `Codable` is shorter; a `JSONValue` can be a member of such a
+/// type, because it is `Codable` itself.
+///
+/// ```swift
+/// let note: JSONValue = ["title": "Buy bread", "done": false]
+/// let bytes = note.encoded()
+/// ```
+///
+/// Integers and other numbers are different values: `.integer(1)` is not equal to `.number(1)`.
 public enum JSONValue: Hashable, Sendable {
     /// Null.
     case null
     /// A Boolean value.
     case bool(Bool)
-    /// A number without a fraction or an exponent that fits into 64 bits.
+    /// A number without a fraction or an exponent that fits into 64 bits. It is exact, also beyond the 53 bits of a `Double`.
     case integer(Int64)
-    /// Any other number. It is always finite.
+    /// Any other number. A parsed one is always finite; infinity and NaN are written as `null`.
     case number(Double)
-    /// A string.
+    /// A string. Swift compares strings by canonical equivalence, so two values with different bytes can be equal.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object.
+    /// An object with its members in order.
     case object(JSONObject)
 }
 
@@ -37,7 +47,7 @@ extension JSONValue {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The number as a `Double`, if this is a number.
+    /// The number as a `Double`, if this is a number. Integers of more than 53 bits are rounded.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -50,15 +60,23 @@ extension JSONValue {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// Creates an object. Of equal keys, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 
 extension JSONValue: Codable {
     /// Decodes any value. Whole numbers that fit into 64 bits become integers.
+    ///
+    /// The decoder decides about duplicate keys and the order of members; `JSONDecoder` doesn't keep the order. Use ``JSONParser`` if they
+    /// matter.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
             self = .object(
@@ -86,7 +104,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value.
+    /// Encodes the value with any encoder. Use ``encoded()`` to write JSON with the members in their order.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let object):

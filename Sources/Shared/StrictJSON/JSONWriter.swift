@@ -1,11 +1,16 @@
 extension JSONValue {
-    /// Returns the value as compact JSON text in UTF-8, with the members in their order. O(size of the value).
+    /// Returns the value as compact JSON text in UTF-8, with the members in their order.
+    ///
+    /// Only the characters that must be escaped are escaped, so the text isn't suitable for a script element of an HTML page. Infinity and
+    /// NaN become `null`.
+    /// - Complexity: O(size of the value). The recursion is as deep as the value.
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return bytes
     }
 
+    /// Appends the value.
     private func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -32,6 +37,7 @@ extension JSONValue {
         }
     }
 
+    /// Appends a quoted string with the escapes of RFC 8259 §7.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -51,12 +57,14 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Returns the value as readable JSON, indented by two spaces.
+    /// Returns the value as readable JSON, indented by two spaces per level. Arrays and objects that fit on one line are written on one
+    /// line.
     ///
     /// - Parameters:
     ///   - depth: The indentation level of the value itself.
-    ///   - lineWidth: The maximum length of a line, including its indentation, for an array or an object that is written on one
-    ///     line. With 0, each member has its own line.
+    ///   - lineWidth: The maximum length of a line in characters, including its indentation, for an array or an object that is written on
+    ///     one line. With 0, each member has its own line.
+    /// - Complexity: O(depth · size): each level first tries to fit on one line.
     package func indented(_ depth: Int = 0, lineWidth: Int = 76) -> String {
         let flat = spaced
         if flat.count + 2 * depth <= lineWidth { return flat }

@@ -1,5 +1,6 @@
 extension Duration {
-    /// The duration in whole seconds, rounded up, capped at the largest `Int`.
+    /// The duration in whole seconds, rounded up, capped at the largest `Int`. Use it for `Retry-After`, so that a client never returns too
+    /// early.
     public var wholeSecondsRoundedUp: Int {
         let (seconds, attoseconds) = components
         guard attoseconds > 0 else { return Int(clamping: seconds) }
@@ -8,9 +9,10 @@ extension Duration {
 
     /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
     ///
-    /// Clocks count whole nanoseconds. A multiple of 10⁹ = 2⁹ · 5⁹ is divided by a shift and a multiplication with the inverse
-    /// of 5⁹ modulo 2⁶⁴, which takes a tenth of the time of a 128-bit division. The product shows whether the duration is such
-    /// a multiple.
+    /// Clocks count whole nanoseconds. A multiple of 10⁹ = 2⁹ · 5⁹ is divided by a shift and a multiplication with the inverse of 5⁹ modulo
+    /// 2⁶⁴, which takes a tenth of the time of a 128-bit division. The product shows whether the duration is such a multiple.
+    ///
+    /// - Precondition: The result fits into 64 bits: the duration is shorter than 292 years.
     @inlinable
     @inline(__always)
     public var wholeNanosecondsRoundedUp: Int64 {
@@ -21,13 +23,14 @@ extension Duration {
         return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
     }
 
-    /// The duration in whole nanoseconds, rounded toward zero and clamped to 64 bits.
+    /// The duration in whole nanoseconds, rounded toward zero. Durations of more than 292 years become the largest or smallest `Int64`.
     package var wholeNanoseconds: Int64 { whole(1_000_000_000) }
 
     /// The duration in whole milliseconds, rounded toward zero and clamped to 64 bits.
     package var wholeMilliseconds: Int64 { whole(1_000) }
 
-    /// - Parameter units: The number of units per second.
+    /// Returns the duration in a unit, rounded toward zero and clamped to 64 bits.
+    /// - Parameter units: The number of units per second, a divisor of 10¹⁸.
     private func whole(_ units: Int64) -> Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: units)

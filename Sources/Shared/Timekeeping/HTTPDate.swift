@@ -1,8 +1,15 @@
 /// Parses and formats HTTP dates (RFC 9110 §5.6.7), in seconds since 1970.
 ///
-/// Three formats are parsed: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
-/// The first one is written. A two-digit year that would be more than 50 years in the future belongs to the past century. The
-/// weekday is not checked against the date; a day that doesn't exist in its month is refused.
+/// Three formats are parsed: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. The first
+/// one is written. A two-digit year that would be more than 50 years in the future belongs to the past century. The weekday is not checked
+/// against the date; a day that doesn't exist in its month is refused.
+///
+/// ```swift
+/// print(HTTPDate.text(784_111_777))  // Sun, 06 Nov 1994 08:49:37 GMT
+/// ```
+///
+/// Unlike `DateFormatter`, it needs neither Foundation nor a locale. A leap second (`:60`) is accepted and is the first second of the next
+/// minute.
 public enum HTTPDate {
     /// Parses a date; returns `nil` if the text isn't one.
     ///
@@ -25,7 +32,7 @@ public enum HTTPDate {
 
     /// Returns the date in the format `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// - Parameter seconds: The seconds since 1970.
+    /// - Parameter seconds: The seconds since 1970. The year must be from 0 to 9999; other years are not HTTP dates.
     public static func text(_ seconds: Int64) -> String {
         let (time, days) = (seconds.modulo(86_400), (seconds - seconds.modulo(86_400)) / 86_400)
         let (year, month, day) = CivilDay.date(Int(days))
@@ -35,8 +42,10 @@ public enum HTTPDate {
 
     /// The weekdays, starting with that of 1970-01-01.
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    /// The names of the months, which are case-sensitive in HTTP.
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
+    /// Returns the seconds of a date in parts; `nil` if a part is missing, malformed or out of range.
     private static func seconds(day: String, month: String, year: String, time: String, now: Int64?) -> Int64? {
         let clock = time.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             .map { digits(Substring($0), length: 2...2) }
@@ -48,11 +57,13 @@ public enum HTTPDate {
         return Int64(days * 86_400 + hour * 3_600 + minute * 60 + second)
     }
 
+    /// Returns the number of a text that consists of a given number of ASCII digits.
     private static func digits(_ text: Substring, length: ClosedRange<Int>) -> Int? {
         guard length.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text)
     }
 
+    /// Returns the year of four digits, or of two digits by the rule of ``HTTPDate``; `nil` for two digits without a current time.
     private static func fullYear(_ text: String, now: Int64?) -> Int? {
         if let year = digits(text[...], length: 4...4) { return year }
         guard let short = digits(text[...], length: 2...2), let now else { return nil }
@@ -61,6 +72,7 @@ public enum HTTPDate {
         return year > thisYear + 50 ? year - 100 : year
     }
 
+    /// Returns a number with leading zeros.
     private static func padded(_ number: Int, to length: Int) -> String {
         String(repeating: "0", count: max(0, length - "\(number)".count)) + "\(number)"
     }
@@ -68,7 +80,8 @@ public enum HTTPDate {
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
 enum CivilDay {
-    /// Returns the number of a day, or `nil` if the day doesn't exist.
+    /// Returns the number of a day since 1970-01-01, negative before; `nil` if the day doesn't exist. The day is checked by comparing its
+    /// number with that of the first day of the next month.
     static func number(year: Int, month: Int, day: Int) -> Int? {
         guard (1...12).contains(month), day >= 1 else { return nil }
         let number = unchecked(year: year, month: month, day: day)
@@ -89,6 +102,7 @@ enum CivilDay {
         return (yearOfEra + era * 400 + (month < 10 ? 0 : 1), month < 10 ? month + 3 : month - 9, day)
     }
 
+    /// Returns the number of a day without checking that the day exists. Years begin in March, and 400 years are an era of 146,097 days.
     private static func unchecked(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted - shifted.modulo(400)) / 400

@@ -4,9 +4,15 @@ import ErrorContract
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `AccountRepository`.
+    /// Checks of `AccountRepository`: addresses are unique in any case, inserts are atomic, and a change of the state ends sessions and
+    /// links.
+    ///
+    /// The groups are: values that must return exactly as they were stored, inserts and replaced password hashes, and changes of an
+    /// account's state.
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
+    /// Checks that each field survives a round trip, once for each state of an account. The values contain a non-ASCII domain, an emoji,
+    /// quotes and a semicolon, so that a store that builds SQL from strings or uses a narrow text encoding fails.
     private static let accountsAsStored: [AccountStoreCheck] = Account.State.allCases.map { state in
         check("Returns an account that is \(state.rawValue) unchanged, by address in any case and by id") { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
@@ -24,6 +30,10 @@ extension AccountStoreCheck {
         }
     }
 
+    /// Checks of inserts (single, in bulk and concurrent), of lookups, of the order of the list, and of rehashing.
+    ///
+    /// A unique constraint of the database must decide about a taken address: a store that reads before it writes admits two of the fifty
+    /// concurrent inserts.
     private static let accountsAdded: [AccountStoreCheck] = [
         check("Finds nothing by another address or id") { stores in
             try await stores.addAccount()
@@ -108,6 +118,9 @@ extension AccountStoreCheck {
         },
     ]
 
+    /// Checks that a suspended or inactive account loses its sessions, reset links and lock tokens in the same transaction, and that
+    /// another account keeps them. Each change raises the epoch, so that a sign-in that verified the password before the change can't open
+    /// a session after it.
     private static let accountStates: [AccountStoreCheck] =
         [Account.State.suspended, .inactive].map { state in
             check("Ends sessions and links of an account that becomes \(state.rawValue), and raises its epoch") { stores in
@@ -145,6 +158,7 @@ extension AccountStoreCheck {
             }
         ]
 
+    /// Returns a check whose description begins with `accounts:`.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -152,7 +166,8 @@ extension AccountStoreCheck {
         AccountStoreCheck("accounts", rule, body)
     }
 
-    /// Checks of `DecoyStore`.
+    /// Checks of `DecoyStore`: all processes read the same spans, and concurrent changes are applied one after another without a lost
+    /// update.
     public static let decoys: [AccountStoreCheck] = [
         AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)

@@ -5,9 +5,12 @@ import Foundation
 import RateLimiting
 
 extension AccountStoreCheck {
-    /// Checks of `MailIntentQueue` and `MailQueueInspection`.
+    /// Checks of `MailIntentQueue` and `MailQueueInspection`: claims, leases, the order of reset requests, and the tools of an operator.
+    ///
+    /// All times are given by the checks, so a store must take them from its arguments and never from the clock of the database.
     public static let intents = claims + leases + turns + inspections
 
+    /// Returns a check whose description begins with `intents:`.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -15,6 +18,10 @@ extension AccountStoreCheck {
         AccountStoreCheck("intents", rule, body)
     }
 
+    /// Returns the intent of a password reset for the address `Ana<number>@example.com`, without a network.
+    /// - Parameters:
+    ///   - number: The number in the address, by which a check tells intents apart.
+    ///   - seconds: The time of the request, in seconds after the start of a test's time.
     private static func intent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("Ana\(number)@example.com")),
@@ -23,6 +30,11 @@ extension AccountStoreCheck {
         )
     }
 
+    /// Returns the intent of a password reset that was requested from a network.
+    /// - Parameters:
+    ///   - network: The network of the client; `nil` if it is unknown.
+    ///   - number: The number in the address. It is also the time of the request, in units of 1/1,024 s: exact in binary, so that a store
+    ///     that rounds to milliseconds or microseconds still keeps the order.
     private static func intent(_ network: String?, _ number: Int) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
@@ -32,6 +44,7 @@ extension AccountStoreCheck {
         )
     }
 
+    /// Checks of `claim`: exact values, oldest first, the limit, and that no two concurrent workers receive the same intent.
     private static let claims: [AccountStoreCheck] = [
         check("Returns intents as they were added, with the typed address") { stores in
             let reset = try intent()
@@ -98,6 +111,8 @@ extension AccountStoreCheck {
         },
     ]
 
+    /// Checks of leases. An intent is hidden from other workers until its lease ends. The end of the lease identifies its holder: calls
+    /// with an earlier end change nothing, because another worker may have claimed the intent since.
     private static let leases: [AccountStoreCheck] = [
         check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
             let intent = try intent()
@@ -157,6 +172,8 @@ extension AccountStoreCheck {
         },
     ]
 
+    /// Checks of the order in which reset requests are claimed: the networks take turns, so that a network with many requests delays the
+    /// others by one email per turn only. New requests and due intents alternate.
     private static let turns: [AccountStoreCheck] = [
         check("Takes reset requests in turn by network, the oldest of each") { stores in
             for number in 0..<50 { try await stores.intents.enqueue(try intent("192.0.2.0/24", number)) }
@@ -204,6 +221,7 @@ extension AccountStoreCheck {
         },
     ]
 
+    /// Checks of the tools of an operator: the list of emails with their states, and a retry on demand.
     private static let inspections: [AccountStoreCheck] = [
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
@@ -243,7 +261,8 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `SentResetStore`.
+    /// Checks of `SentResetStore`: several tries of an email count once, the limit for all emails is paced, and concurrent calls never
+    /// exceed a limit.
     public static let sentResets: [AccountStoreCheck] = [
         AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in
             let account = try await stores.addAccount()
@@ -278,17 +297,18 @@ extension AccountStoreCheck {
             try require(try await reserve(after: 1), equals: .later(.after(6)), "Email 11")
             try require(try await reserve(after: 6), equals: .reserved, "Email 11 at its time")
         },
-        AccountStoreCheck("sentResets", "Reserves ten places for forty concurrent emails") { stores in
+        AccountStoreCheck("sentResets", "Reserves 10 of 40 concurrent emails at a limit of 10") { stores in
             let account = try await stores.addAccount()
             let bounds = ResetMailBounds(perAccount: .requests(10, per: .seconds(3_600)))
             let decisions = try await concurrently(40) { number in
                 try await stores.either(number).sentResets.reserve(UUID(), for: account.id, within: bounds, at: .after(0))
             }
-            try require(decisions.count { $0 == .reserved }, equals: 10, "The number of reserved places")
+            try require(decisions.count { $0 == .reserved }, equals: 10, "The number of reserved emails")
         },
     ]
 
-    /// Checks of `AuditStore`.
+    /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the events of each kind
+    /// separately.
     public static let audit: [AccountStoreCheck] = [
         AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
@@ -310,7 +330,7 @@ extension AccountStoreCheck {
             }
             try await stores.audit.append(events)
             try require(try await stores.audit.events(of: account.id, limit: 9), equals: [events[1]], "The events")
-            try require(try await stores.audit.events(of: unknown, limit: 9), equals: [], "The events of nobody")
+            try require(try await stores.audit.events(of: unknown, limit: 9), equals: [], "The events of an unknown account")
         },
         AccountStoreCheck("audit", "Sweeps old events, and all but the newest of each kind") { stores in
             let account = try await stores.addAccount()

@@ -3,11 +3,16 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `SessionStore`.
+    /// Checks of `SessionStore`: opening, rotation of refresh tokens, repeats within the window, detection of reuse (RFC 9700 §4.14.2),
+    /// expiry and sweeps.
+    ///
+    /// The rules are the defaults of `SessionRules`: 30 days idle, 90 days in all, and 10 s for repeats.
     public static let sessions = sessionBegins + rotations + repeats + sessionEnds + sessionSweeps
 
+    /// A day in seconds.
     private static let day: TimeInterval = 86_400
 
+    /// Returns a check whose description begins with `sessions:`.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -15,6 +20,7 @@ extension AccountStoreCheck {
         AccountStoreCheck("sessions", rule, body)
     }
 
+    /// Returns a check that begins with an open session of a new account.
     private static func withSession(
         _ rule: String,
         _ body: @escaping @Sendable (OpenedSession) async throws -> Void
@@ -22,6 +28,8 @@ extension AccountStoreCheck {
         check(rule) { stores in try await body(try await OpenedSession(stores, account: try await stores.addAccount())) }
     }
 
+    /// Checks that a session opens only for an active account, and only in the epoch in which the caller verified the password. A session
+    /// that was refused must leave no usable token.
     private static let sessionBegins: [AccountStoreCheck] = [
         check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
             let account = try await stores.addAccount()
@@ -47,6 +55,8 @@ extension AccountStoreCheck {
         }
     ]
 
+    /// Checks of the rotation of tokens and of the two limits: 30 days without a refresh, and 90 days since the sign-in. A session that
+    /// exactly reaches a limit is still refreshed.
     private static let rotations: [AccountStoreCheck] =
         [
             withSession("Returns the next token for a token, repeatedly") { opened in
@@ -98,6 +108,8 @@ extension AccountStoreCheck {
             }
         }
 
+    /// Checks of a second use of a token. Within 10 s of the first use, it is a repeat of a request whose response was lost, and returns
+    /// another successor. When one successor has been used, each further use of the others ends the session.
     private static let repeats: [AccountStoreCheck] =
         [
             withSession("Ends the session on an early repeat if a successor was used") { opened in
@@ -169,6 +181,7 @@ extension AccountStoreCheck {
             }
         }
 
+    /// Checks of the end of a session by any token of its family, also by one that was used before.
     private static let sessionEnds: [AccountStoreCheck] = [
         withSession("Ends a session by its token, even twice") { opened in
             try require(await opened.isAlive, "The session is alive")
@@ -192,6 +205,8 @@ extension AccountStoreCheck {
         },
     ]
 
+    /// Checks that a sweep removes expired sessions a week after their expiry, and used tokens after the idle limit, but nothing that a
+    /// client can still use.
     private static let sessionSweeps: [AccountStoreCheck] = [
         check("Sweeps sessions a week after their expiry, and no others") { stores in
             let account = try await stores.addAccount()

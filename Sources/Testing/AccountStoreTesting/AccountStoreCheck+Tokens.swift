@@ -4,9 +4,10 @@ import ErrorContract
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `ResetTokenStore`.
+    /// Checks of `ResetTokenStore`: lookup and expiry, the single use of a token, and the removal of old tokens.
     public static let resetTokens = lookups + confirmations + tokenRemovals
 
+    /// Returns a check whose description begins with `resetTokens:`.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -14,6 +15,8 @@ extension AccountStoreCheck {
         AccountStoreCheck("resetTokens", rule, body)
     }
 
+    /// Checks of `find`, `insert` and `hasExpired`. A token expires exactly an hour after its creation: it is refused at that instant.
+    /// Lookups don't consume it.
     private static let lookups: [AccountStoreCheck] =
         [
             check("Finds a live token with its account repeatedly") { stores in
@@ -76,6 +79,8 @@ extension AccountStoreCheck {
             }
         }
 
+    /// Checks of `confirm`, which makes five changes in one transaction or none: it consumes the token, stores the password hash, raises
+    /// the epoch, ends all sessions and other tokens of the account, and adds the intent of the confirmation email.
     private static let confirmations: [AccountStoreCheck] =
         [
             check("Consumes a token once, which sets the password and raises the epoch") { stores in
@@ -174,6 +179,8 @@ extension AccountStoreCheck {
             }
         }
 
+    /// Checks of `prune`, `discard`, `sweep` and the limit of live tokens per account. A link that a user has received must survive the
+    /// removal of a newer one whose email failed.
     private static let tokenRemovals: [AccountStoreCheck] =
         [
             check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in
@@ -226,7 +233,8 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `AccountLockTokenStore`.
+    /// Checks of `AccountLockTokenStore`, whose tokens are in the "this was not me" links of emails: a token locks its account once, ends
+    /// sessions and links, and a password reset unlocks the account.
     public static let accountLockTokens: [AccountStoreCheck] = [
         AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
             let account = try await stores.addAccount()
@@ -239,7 +247,7 @@ extension AccountStoreCheck {
                 "The account of the token"
             )
             try require(await session.isAlive, "A lookup ends no session")
-            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns true")
+            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "lock returns true")
             let locked = try await stores.stored(account)
             try require(locked.state, equals: .locked, "The state")
             try require(locked.epoch, equals: account.epoch + 1, "The epoch")
@@ -249,7 +257,7 @@ extension AccountStoreCheck {
                 equals: nil,
                 "The account of the used token"
             )
-            try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "A second freeze returns false")
+            try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "A second lock returns false")
 
             let reset = try await stores.mint(for: account)
             try require(await stores.confirm(reset, of: account), "confirm returns true for a locked account")
@@ -260,7 +268,7 @@ extension AccountStoreCheck {
             let links = (try await stores.mint(for: ana), try await stores.mint(for: bob))
             let digest = TokenDigest(of: "freeze")
             try await stores.accountLockTokens.insert(digest, account: ana.id, expiresAt: .after(60))
-            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns true")
+            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "lock returns true")
             try require(await !stores.isLive(links.0), "The account's link has ended")
             try require(await !stores.confirm(links.0, of: ana), "confirm returns false for it")
             try require(try await stores.stored(ana).state, equals: .locked, "The state")
@@ -291,7 +299,7 @@ extension AccountStoreCheck {
                     equals: nil,
                     "The account of the token"
                 )
-                try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns false")
+                try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "lock returns false")
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
         },

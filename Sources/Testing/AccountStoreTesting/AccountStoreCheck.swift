@@ -14,30 +14,45 @@ import Foundation
 /// ```
 ///
 /// A failure reports the store, the violated rule, the expected and the actual value, and the line of the check.
+///
+/// To find races between processes, pass stores with separate connections to the same database as `sharedWith`. The checks of concurrency
+/// start up to 50 calls at once and send about half of them to these stores. No check waits for time to pass: each call has its time as an
+/// argument.
+///
+/// The suite doesn't cover crashes of the database or the process. See ``IdempotencyStoreCheck``, ``IdempotentEffectCheck`` and
+/// ``RateLimitStoreCheck`` for the other stores of a server.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// The store and the rule, such as `sessions: Refuses an unknown token`.
     public let description: String
+    /// The steps of the check. They throw ``Difference`` at the first violation.
     private let body: @Sendable (StoresUnderTest) async throws -> Void
 
     /// A violation of a rule by a store.
     public struct Violation: Error, CustomStringConvertible {
-        /// The check, the difference, and the line of the check.
+        /// The check, the difference, and the file and line of the check.
         public let description: String
     }
 
+    /// Creates a check.
+    /// - Parameters:
+    ///   - store: The name of the store in the description, such as `sessions`.
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check, which throw ``Difference`` if the stores violate the rule.
     init(_ store: String, _ rule: String, _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void) {
         description = "\(store): \(rule)"
         self.body = body
     }
 
-    /// All checks of all stores.
+    /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each one is a separate test
+    /// case.
     public static let all =
         accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys + signingKeys
 
-    /// Runs the check on stores, which must be new and empty.
+    /// Runs the check on stores, which must be new and empty. It leaves its data in them.
     /// - Parameters:
     ///   - stores: The stores.
-    ///   - others: Additional stores on the same data, as another process has them. Checks of concurrency then use both.
+    ///   - others: Additional stores on the same data, as another process has them. Checks of concurrency then use both. Without them,
+    ///     these checks use `stores` for all calls.
     /// - Throws: ``Violation`` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, sharedWith others: (any AccountStores)? = nil) async throws {
         do {
@@ -48,13 +63,21 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     }
 }
 
-/// A difference between the behavior of a store and the rule.
+/// A difference between the behavior of a store and the rule. ``AccountStoreCheck/run(_:sharedWith:)`` and the functions `run` of the other
+/// suites convert it to ``AccountStoreCheck/Violation``.
 struct Difference: Error, CustomStringConvertible {
+    /// The store and the rule, such as `sessions: Refuses an unknown token`.
     let description: String
 }
 
 /// Requires that two values are equal.
-/// - Parameter what: The name of the value.
+/// - Parameters:
+///   - actual: The value of the store.
+///   - expected: The value that the rule requires.
+///   - what: The name of the value, as the subject of a sentence: "The epoch". It is only evaluated for a failure.
+///   - line: The line of the check.
+///   - file: The file of the check.
+/// - Throws: ``Difference`` with both values if they differ.
 func require<Value: Equatable>(
     _ actual: Value,
     equals expected: Value,
@@ -67,13 +90,19 @@ func require<Value: Equatable>(
 }
 
 /// Requires that a condition holds.
-/// - Parameter rule: The rule that is broken otherwise.
+/// - Parameters:
+///   - condition: The condition.
+///   - rule: The rule that is broken otherwise, as a sentence: "insert returns true". It is only evaluated for a failure.
+///   - line: The line of the check.
+///   - file: The file of the check.
+/// - Throws: ``Difference`` if the condition is `false`.
 func require(_ condition: Bool, _ rule: @autoclosure () -> String, line: Int = #line, file: String = #fileID) throws {
     guard !condition else { return }
     throw Difference(description: "\(rule()) (\(file):\(line))")
 }
 
-/// Requires that an operation throws.
+/// Requires that an operation throws. Any error is accepted, because each database has its own.
+/// - Throws: ``Difference`` if the operation returns.
 func requireFailure(
     _ rule: String,
     line: Int = #line,
@@ -89,6 +118,12 @@ func requireFailure(
 }
 
 /// Returns the results of concurrent calls, in the order in which they end.
+///
+/// The calls are tasks of one group. They run in parallel as far as the cooperative thread pool and the connections of the store allow.
+/// - Parameters:
+///   - count: The number of calls.
+///   - body: Makes the call with a number from 0 to `count - 1`.
+/// - Throws: The first error of a call. The other calls are then canceled.
 func concurrently<Value: Sendable>(
     _ count: Int,
     _ body: @escaping @Sendable (Int) async throws -> Value

@@ -3,7 +3,9 @@ import HTTPTypes
 public import Idempotency
 import RateLimiting
 
-/// One thing that every implementation of `IdempotencyStore` does.
+/// A check of one rule that every implementation of `IdempotencyStore` must obey.
+///
+/// Run ``all`` checks in a parameterized test, each with a new and empty store:
 ///
 /// ```swift
 /// @Test("The MySQL store of keys passes every check", arguments: IdempotencyStoreCheck.all)
@@ -28,8 +30,9 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Tries a store, which must be new and empty, and have the ``bounds`` of the check.
-    /// - Throws: `AccountStoreCheck.Violation` if it does not do what it should; errors of the store.
+    /// Runs the check. The check passes times to the store, so it doesn't wait for leases and expiries.
+    /// - Parameter store: A new and empty store with the ``bounds`` of the check.
+    /// - Throws: `AccountStoreCheck.Violation` if the store breaks the rule; errors of the store.
     public func run(_ store: any IdempotencyStore) async throws {
         do {
             try await body(store)
@@ -38,7 +41,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// All checks.
+    /// All checks: of the states of a key, of its ownership, and of the capacity.
     public static let all = states + ownership + capacity
 
     private static let states: [IdempotencyStoreCheck] = [
@@ -51,6 +54,18 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
                 "A claim before the expiry"
             )
             try require(try await store.claim(try .sample(), after: 1_000), equals: .claimed, "A claim at the expiry")
+        },
+        .init("Returns the encrypted body of the largest response") { store in
+            let body = [UInt8](repeating: 7, count: IdempotentResponse.maximumBodySize)
+            guard let largest = IdempotentResponse(status: 200, headers: [:], body: body) else {
+                throw Difference(description: "A body of the maximum size can be stored")
+            }
+            let claim = try IdempotencyClaim.sample()
+            try await store.answer(claim, with: try largest.sealed(for: claim))
+            guard case .finished(let stored?) = try await store.claim(claim, after: 500) else {
+                throw Difference(description: "The largest response is stored")
+            }
+            try require(try stored.opened(for: claim), equals: largest, "The response")
         },
         .init("Keeps a key finished whose response is not stored") { store in
             try await store.answer(try .sample())
@@ -210,12 +225,22 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 extension IdempotencyClaim {
     private static let secret = IdempotencySecret()
 
-    /// A claim of an account to a key, for a request that differs from others by its body.
+    /// Returns a claim of `POST /orders` by an account. All samples of a process use the same secret.
+    /// - Parameters:
+    ///   - key: The value of `Idempotency-Key`.
+    ///   - client: The id of the account.
+    ///   - body: The body of the request. Claims with another body have another fingerprint.
+    /// - Throws: `IdempotencyKey.Refusal` if the key is invalid.
     public static func sample(_ key: String = "a", client: String = "ana", body: String = "x") throws -> IdempotencyClaim {
         try sample(key, owner: .account(client), body: body)
     }
 
-    /// A claim of a client to a key, for a request that differs from others by its body.
+    /// Returns a claim of `POST /orders` by any client. All samples of a process use the same secret.
+    /// - Parameters:
+    ///   - key: The value of `Idempotency-Key`.
+    ///   - owner: The client.
+    ///   - body: The body of the request. Claims with another body have another fingerprint.
+    /// - Throws: `IdempotencyKey.Refusal` if the key is invalid.
     public static func sample(_ key: String = "a", owner: IdempotencyOwner, body: String = "x") throws -> IdempotencyClaim {
         secret.claim(
             try IdempotencyKey(key),
@@ -229,13 +254,21 @@ extension IdempotencyClaim {
 }
 
 extension IdempotencyStore {
-    /// Claims a key for 60 s, some seconds after the start of a test's time.
+    /// Claims a key with a lease of 60 s.
+    /// - Parameters:
+    ///   - claim: The claim.
+    ///   - seconds: The time of the claim, in seconds after the start of the test's time.
+    /// - Throws: Errors of the store.
     public func claim(_ claim: IdempotencyClaim, after seconds: Double = 0) async throws -> ClaimOutcome {
         try await self.claim(claim, lease: .seconds(60), at: .after(seconds))
     }
 
-    /// Claims a key and finishes it, until 1,000 s after that.
-    /// - Throws: A description of what the store did instead.
+    /// Claims a free key, and finishes it with an expiry 1,000 s after the claim.
+    /// - Parameters:
+    ///   - claim: The claim.
+    ///   - answer: The response to store; `nil` for a key without a response.
+    ///   - seconds: The time of the claim, in seconds after the start of the test's time.
+    /// - Throws: An error that describes the difference if the store doesn't claim or finish the key; errors of the store.
     public func answer(_ claim: IdempotencyClaim, with answer: IdempotentResponse? = nil, after seconds: Double = 0) async throws
     {
         try require(try await self.claim(claim, after: seconds), equals: .claimed, "A claim of a free key")

@@ -4,24 +4,37 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// One thing that the stores of a database do with a mutation whose request has an idempotency key in the same database: they commit both in
-/// one transaction, or neither.
+/// A check of one mutation of an account by a request with an idempotency key, where the stores of accounts and of keys share a database.
+/// The stores must commit the change and the response of the key in one transaction, or neither.
+///
+/// Each check makes the same four steps:
+/// 1. A request whose key has passed to another request must throw `LostIdempotencyKey` and change nothing.
+/// 2. A request that has its key must make the change and finish the key.
+/// 3. A repetition of the request must return the stored response.
+/// 4. If the mutation can be repeated and finds nothing left to change, the key must not be finished with the response of a success.
+///
+/// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence.
     public let description: String
+    /// Prepares the accounts and tokens of the check, and returns the change.
     private let mutation: @Sendable (any AccountStores) async throws -> Mutation
 
+    /// A change of the stores, and the ways to observe it.
     private struct Mutation: Sendable {
-        /// Makes the change; `false` if there is nothing to change.
+        /// Makes the change. Returns `false` if there is nothing to change.
         let run: @Sendable () async throws -> Bool
-        /// Whether the change is stored.
+        /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
-        /// Whether it can be made again, and then changes nothing.
+        /// Whether the change can be made again without effect.
         var isRepeatable = true
     }
 
-    /// Tries the stores of a new and empty database.
-    /// - Throws: `AccountStoreCheck.Violation` if they do not do what they should; errors of the stores.
+    /// Runs the check on the stores of a new and empty database.
+    /// - Parameters:
+    ///   - stores: The stores of the accounts.
+    ///   - keys: The store of the idempotency keys, in the same database.
+    /// - Throws: `AccountStoreCheck.Violation` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         do {
             try await check(stores, keys)
@@ -30,7 +43,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// All checks.
+    /// All checks: a reset request, the confirmation of a reset, and a sign-out.
     public static let all: [IdempotentEffectCheck] = [
         .init("A reset request finishes its key with the email") { stores in
             let intent = MailIntent(
@@ -69,15 +82,20 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         },
     ]
 
+    /// Creates a check.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - mutation: Prepares the stores and returns the change.
     private init(_ rule: String, _ mutation: @escaping @Sendable (any AccountStores) async throws -> Mutation) {
         description = "idempotency: \(rule)"
         self.mutation = mutation
     }
 
+    /// Makes the steps of the check.
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
         let answer = try IdempotentResponse.json(["done": true])
-        // A claim that has lost its key to another changes nothing.
+        // Another claim has taken the key after the lease, so the change must be rolled back.
         let lost = try IdempotencyClaim.sample("lost")
         try require(try await keys.claim(lost), equals: .claimed, "A claim")
         try require(try await keys.claim(try .sample("lost"), after: 61), equals: .claimed, "A claim after the lease")
@@ -89,7 +107,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(isRefused, "The work on a lost key throws LostIdempotencyKey")
         try require(try await !mutation.isStored(), "The work on a lost key is not stored")
-        // The claim that has the key does both.
+        // The claim has its key, so the change and the response must be stored.
         let claim = try IdempotencyClaim.sample("kept")
         try require(try await keys.claim(claim), equals: .claimed, "A claim")
         let done = try await work(on: claim, keys, answer, mutation)
@@ -100,13 +118,21 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(try stored.opened(for: claim), equals: answer, "The response")
         guard mutation.isRepeatable else { return }
-        // Where nothing is changed, the response is not that of a success.
+        // A second confirmation changes nothing, so the response of the success must not be stored for its key.
         let other = try IdempotencyClaim.sample("other")
         try require(try await keys.claim(other), equals: .claimed, "A claim")
         let again = try await work(on: other, keys, answer, mutation)
         try require(again.isStored || !again.request.isFinished, "Work that is refused finishes no key")
     }
 
+    /// Makes the change within a request that holds a key.
+    /// - Parameters:
+    ///   - claim: The claim to the key.
+    ///   - keys: The store of the key.
+    ///   - answer: The response with which the change finishes the key.
+    ///   - mutation: The change.
+    /// - Returns: Whether the change was made, and the request, which records whether the key is finished.
+    /// - Throws: `LostIdempotencyKey` if the key belongs to another request.
     private func work(
         on claim: IdempotencyClaim,
         _ keys: any IdempotencyStore,

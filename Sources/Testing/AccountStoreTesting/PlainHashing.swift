@@ -2,10 +2,21 @@ public import AccountCore
 import Dispatch
 import Synchronization
 
-/// Password hashing for tests: it takes no time, and a hash is the password after a number.
+/// Password hashing for tests: it takes no time, and a hash is the password after a number, such as `1:secret`.
 ///
-/// A test can read the hashed and verified passwords, hold calls until it releases them, and make passwords fail.
+/// A test can read the hashed and verified passwords, hold calls until it releases them, and make passwords fail. Use it instead of
+/// Argon2id, which allocates 19 MiB for each call; use a real algorithm if a test measures time or memory.
+///
+/// ```swift
+/// let hashing = PlainHashing()
+/// hashing.hold()
+/// // Start sign-ins; each blocks the thread on which it hashes.
+/// hashing.release(2)
+/// ```
+///
+/// Never use it in production: it stores passwords in clear. All methods are thread-safe.
 public final class PlainHashing: PasswordHashing {
+    /// The recorded calls and the settings of the test, guarded by a mutex.
     private struct State {
         var isHeld = false
         var failures: [String: any Error] = [:]
@@ -18,11 +29,12 @@ public final class PlainHashing: PasswordHashing {
     private let generation: Int
     private let acceptsAll: Bool
     private let state = Mutex(State())
+    /// The number of held calls that may end. ``release(_:)`` adds to it.
     private let permits = DispatchSemaphore(value: 0)
 
     /// Creates hashing whose calls are not held.
     /// - Parameters:
-    ///   - generation: The number before the password. Hashes of another generation need a rehash.
+    ///   - generation: The number before the password. Hashes of another generation need a rehash, as after a change of the parameters.
     ///   - acceptsAll: Whether every password verifies against every hash.
     public init(generation: Int = 1, acceptsAll: Bool = false) {
         (self.generation, self.acceptsAll) = (generation, acceptsAll)
@@ -37,17 +49,23 @@ public final class PlainHashing: PasswordHashing {
     /// The largest number of calls at one time.
     public var peak: Int { state.withLock(\.peak) }
 
-    /// Holds each call that begins from now on, on its thread, until ``release(_:)``.
+    /// Holds each call that begins from now on until ``release(_:)``. A held call blocks its thread, like a real hash does.
     public func hold() { state.withLock { $0.isHeld = true } }
 
-    /// Lets a number of held calls end, including later ones.
+    /// Lets a number of held calls end. Unused permits let later held calls pass.
+    /// - Parameter count: The number of calls; at least 0.
     public func release(_ count: Int = 1) {
         for _ in 0..<count { permits.signal() }
     }
 
-    /// Makes the hashing of a password throw an error.
+    /// Makes the hashing of a password throw an error from now on. Verification is not affected.
+    /// - Parameters:
+    ///   - password: The password.
+    ///   - error: The error.
     public func fail(_ password: String, with error: any Error) { state.withLock { $0.failures[password] = error } }
 
+    /// Returns the generation, a colon and the password.
+    /// - Throws: The error of ``fail(_:with:)`` for this password.
     public func hash(_ password: String) throws -> String {
         begin { $0.hashed.append(password) }
         defer { state.withLock { $0.running -= 1 } }
@@ -55,6 +73,7 @@ public final class PlainHashing: PasswordHashing {
         return "\(generation):\(password)"
     }
 
+    /// Returns whether the part of a hash after its first colon is the password. The generation is ignored.
     public func verify(_ password: String, against hash: String) -> Bool {
         begin { $0.verified.append((password, hash)) }
         defer { state.withLock { $0.running -= 1 } }
@@ -62,8 +81,10 @@ public final class PlainHashing: PasswordHashing {
         return acceptsAll || hash.drop { $0 != ":" }.dropFirst().utf8.elementsEqual(password.utf8)
     }
 
+    /// Returns whether the hash begins with another generation.
     public func needsRehash(_ hash: String) -> Bool { !hash.hasPrefix("\(generation):") }
 
+    /// Records a call, and blocks the thread if calls are held.
     private func begin(_ note: (inout State) -> Void) {
         let isHeld = state.withLock { state in
             note(&state)

@@ -9,13 +9,22 @@ public import RateLimiting
 ///     try await check.run(MySQLRateLimitStore(check.rules, clock: clock), wait: { clock.advance(by: $0) })
 /// }
 /// ```
+///
+/// The checks compare delays and resets exactly, some to the microsecond. So the store must take its time from the clock of the test and
+/// not from the database.
 public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence.
     public let description: String
     /// The rate limit rules with which the store must be created.
     public let rules: [RateLimitRule]
+    /// The steps of the check. They throw ``Difference`` at the first violation.
     private let body: @Sendable (LimitsUnderTest) async throws -> Void
 
+    /// Creates a check.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - rules: The rate limit rules that the store must have.
+    ///   - body: The steps of the check.
     init(_ rule: String, _ rules: [RateLimitRule], _ body: @escaping @Sendable (LimitsUnderTest) async throws -> Void) {
         description = "limits: \(rule)"
         self.rules = rules
@@ -40,17 +49,22 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// All checks.
+    /// All checks: joint decisions, windows, refunds, changes of rules, and concurrency.
     public static let all = decisions + windows + refunds + changes + concurrency
 }
 
-/// A store, and a closure that lets time pass.
+/// A store, another store on the same data, and a closure that lets time pass.
 struct LimitsUnderTest: Sendable {
     let store: any RateLimitStore
     let other: any RateLimitStore
     let wait: @Sendable (Duration) async throws -> Void
 
-    /// Requires a refusal under a policy with a delay.
+    /// Requires that a policy refuses a request with an exact delay.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - policy: The policy that must be reported.
+    ///   - wait: The expected `Retry-After`; `nil` if the request can never be admitted, because its cost exceeds the quota.
+    ///   - line: The line of the check.
     func requireRefusal(
         _ claims: [RateLimitClaim],
         under policy: RateLimitPolicy,
@@ -62,7 +76,8 @@ struct LimitsUnderTest: Sendable {
         try require(refusal?.retryAfter, equals: wait, "The wait", line: line)
     }
 
-    /// Requires an admission.
+    /// Requires that a request is admitted, which counts it.
+    /// - Returns: The result, with the charge if a claim is refundable.
     @discardableResult
     func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitResult {
         let response = try await store.admit(claims)
@@ -71,7 +86,7 @@ struct LimitsUnderTest: Sendable {
         return response
     }
 
-    /// Requires the remaining units of each claim.
+    /// Requires the remaining units of each claim, in the order of the claims. Counts nothing.
     func requireRemaining(_ claims: [RateLimitClaim], _ remaining: [Int], line: Int = #line) async throws {
         try require(
             try await store.check(claims).limits.map(\.remaining),
@@ -83,9 +98,14 @@ struct LimitsUnderTest: Sendable {
 }
 
 extension RateLimitStoreCheck {
+    /// 2 requests a minute per account.
     private static let account = RateLimitPolicy.requests(2, per: .seconds(60), name: "account")
+    /// 3 requests an hour per address.
     private static let address = RateLimitPolicy.requests(3, per: .seconds(3_600), name: "address")
+    /// 5 requests in 10 minutes for all clients together.
     private static let everybody = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody")
+    /// 10 requests a minute by the strict GCRA, of which at most 5 at once. So that no window of a minute contains more than 10, a unit
+    /// returns every 10 s and not every 6 s.
     private static let paced = RateLimitPolicy.requests(
         10,
         per: .seconds(60),
@@ -93,6 +113,11 @@ extension RateLimitStoreCheck {
         algorithm: .strictGCRA(burst: 5)
     )
 
+    /// Returns the claims of a request to the rules ``joint``.
+    /// - Parameters:
+    ///   - account: The key of the account.
+    ///   - address: The key of the address.
+    ///   - cost: The units that the request takes from each policy; by default, the cost of the policy.
     private static func claims(_ account: String, _ address: String, cost: Int? = nil) -> [RateLimitClaim] {
         [
             RateLimitClaim("account", key: account, cost: cost), RateLimitClaim("address", key: address, cost: cost),
@@ -100,8 +125,11 @@ extension RateLimitStoreCheck {
         ]
     }
 
+    /// Three rules that decide together. The third one is not visible to clients.
     private static let joint = [RateLimitRule(account), RateLimitRule(address), RateLimitRule(everybody, isVisible: false)]
 
+    /// Checks of joint decisions: all policies admit a request, or none counts it. Of several refusals, the one with the longest delay is
+    /// reported.
     private static let decisions: [RateLimitStoreCheck] = [
         .init("Decides all or nothing, and reports the policy with the longest delay", joint) { limits in
             try await limits.requireAdmission(claims("ana", "::1"))
@@ -208,6 +236,8 @@ extension RateLimitStoreCheck {
         },
     ]
 
+    /// Checks of time: a window contains exactly its quota, and a request succeeds at the end of the reported delay but not a microsecond
+    /// earlier.
     private static let windows: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota in a window, and one more when the first unit leaves it", joint) { limits in
             let claim = [RateLimitClaim("everybody")]
@@ -266,6 +296,7 @@ extension RateLimitStoreCheck {
         },
     ]
 
+    /// Checks of refunds: each refundable policy returns its units at most once, and only while they are in the window.
     private static let refunds: [RateLimitStoreCheck] = [
         .init("Refunds a charge once, and only its refundable part", joint + [RateLimitRule(paced)]) { limits in
             let claims = [
@@ -311,6 +342,7 @@ extension RateLimitStoreCheck {
         },
     ]
 
+    /// Checks of a change of a rule while it has usage: usage carries over to another quota, window or algorithm.
     private static let changes: [RateLimitStoreCheck] = [
         .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]
@@ -365,6 +397,8 @@ extension RateLimitStoreCheck {
         },
     ]
 
+    /// Checks of a hundred concurrent calls, distributed over two stores on the same data: no limit is exceeded, and refused requests count
+    /// nowhere.
     private static let concurrency: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota to a hundred concurrent callers", joint) { limits in
             let responses = try await concurrently(100) { number in

@@ -3,13 +3,16 @@ public import AccountCore
 public import ErrorContract
 import Synchronization
 
-/// Email delivery for tests: runs a script for each attempt, then stores the email.
+/// Email delivery for tests: runs a script for each attempt, then stores the email in memory.
 ///
 /// ```swift
 /// let delivery = ScriptedDelivery { _, attempt in
 ///     if attempt <= 3 { throw MailDeliveryError(.deferred, message: "421 busy") }
 /// }
 /// ```
+///
+/// Use it to test retries, dead letters and the contents of emails without an SMTP server. It is thread-safe; attempts may run
+/// concurrently.
 public final class ScriptedDelivery: MailDelivery {
     private struct State {
         var attempts = 0
@@ -17,14 +20,16 @@ public final class ScriptedDelivery: MailDelivery {
         var failed: [Mail] = []
     }
 
+    /// The delivery that receives each email after the script, if there is one.
     private let next: (any MailDelivery)?
+    /// Runs before each delivery with the email and the number of the attempt, counted over all emails.
     private let script: @Sendable (_ mail: Mail, _ attempt: Int) async throws -> Void
     private let state = Mutex(State())
 
     /// Creates a delivery.
     /// - Parameters:
     ///   - next: A delivery that receives the emails after the script.
-    ///   - script: Called for each attempt, counted from 1. If it throws, the email fails.
+    ///   - script: Called for each attempt. Attempts of all emails are counted together, from 1. If it throws, the email fails.
     public init(
         then next: (any MailDelivery)? = nil,
         _ script: @escaping @Sendable (_ mail: Mail, _ attempt: Int) async throws -> Void = { _, _ in }
@@ -33,6 +38,10 @@ public final class ScriptedDelivery: MailDelivery {
     }
 
     /// Creates a delivery that fails a number of times.
+    /// - Parameters:
+    ///   - times: The number of attempts that fail, counted over all emails.
+    ///   - error: The error of each failed attempt.
+    ///   - next: A delivery that receives the emails after that.
     public convenience init(failing times: Int, with error: any Error, then next: (any MailDelivery)? = nil) {
         self.init(then: next) { _, attempt in
             if attempt <= times { throw error }
@@ -46,6 +55,8 @@ public final class ScriptedDelivery: MailDelivery {
     /// The email of each failed attempt, oldest first.
     public var failed: [Mail] { state.withLock(\.failed) }
 
+    /// Runs the script and the next delivery, and records the result.
+    /// - Throws: The error of the script or of the next delivery. The email is then in ``failed``.
     public func deliver(_ mail: Mail) async throws {
         let attempt = state.withLock { state in
             state.attempts += 1
@@ -62,17 +73,20 @@ public final class ScriptedDelivery: MailDelivery {
     }
 }
 
-/// Texts of emails for tests: the subject is `reset` or `changed`, and the text is the token of the link.
+/// Texts of emails for tests: the subject is `reset` or `changed`, and the text is the token of the link. The sender and the HTML part are
+/// empty, and the name of the recipient is not used.
 ///
 /// Use `MailTemplates` of `Pages` if a test checks the contents of emails.
 public struct PlainRendering: MailRendering {
     /// Creates a rendering.
     public init() {}
 
+    /// Returns an email with the subject `reset` whose text is the reset token.
     public func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
         mail("reset", to: recipient, token, language)
     }
 
+    /// Returns an email with the subject `changed` whose text is the token that locks the account.
     public func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
         mail("changed", to: recipient, token, language)
     }

@@ -3,9 +3,11 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// The stores of a check, and those of another process on the same data.
+/// The stores of a check, and those of another process on the same data. As `AccountStores`, it is the first of the two.
 struct StoresUnderTest: AccountStores {
+    /// The stores that a check uses by default.
     let stores: any AccountStores
+    /// Stores on the same data; the same as `stores` if the test has only one process.
     let others: any AccountStores
 
     var accounts: any AccountRepository { stores.accounts }
@@ -18,10 +20,11 @@ struct StoresUnderTest: AccountStores {
     var decoys: any DecoyStore { stores.decoys }
     var signingKeys: any SigningKeyStore { stores.signingKeys }
 
-    /// Returns the stores, or those of the other process, alternately.
+    /// Returns ``stores`` for an even number, and ``others`` for an odd one, to distribute concurrent calls over both.
     func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }
 
     /// Returns the stored state of an account.
+    /// - Throws: ``Difference`` if the account is gone.
     func stored(_ account: Account) async throws -> Account {
         guard let stored = try await accounts.account(id: account.id) else {
             throw Difference(description: "The account \(account.email.text) is gone")
@@ -30,9 +33,15 @@ struct StoresUnderTest: AccountStores {
     }
 }
 
-/// Steps that tests of stores share.
+/// Steps that tests of stores share. Times are seconds after the start of a test's time: see `Date.after(_:)`.
 extension AccountStores {
-    /// Adds `Account.sample(_:state:language:)`.
+    /// Adds the account of `Account.sample(_:state:language:)`, with the password hash `old hash`.
+    /// - Parameters:
+    ///   - email: The address, which must be free.
+    ///   - state: The state of the account.
+    ///   - language: The language of its emails.
+    /// - Returns: The account, as it was stored.
+    /// - Throws: An error that describes the difference if the address is taken; errors of the store.
     @discardableResult
     public func addAccount(
         _ email: String = "ana@example.com",
@@ -44,14 +53,25 @@ extension AccountStores {
         return account
     }
 
-    /// Inserts a reset token that lives for an hour from some seconds after the start.
+    /// Inserts a reset token that is valid for an hour.
+    /// - Parameters:
+    ///   - account: The account whose password the token can set.
+    ///   - seconds: The time of the creation.
+    ///   - liveLimit: The number of valid tokens of the account that remain, including this one.
+    /// - Returns: The digest of the token, by which the store identifies it.
     public func mint(for account: Account, after seconds: TimeInterval = 0, liveLimit: Int = 3) async throws -> TokenDigest {
         let token = StoredResetToken.sample(for: account, after: seconds)
         try await resetTokens.insert(token, liveLimit: liveLimit)
         return token.digest
     }
 
-    /// Confirms a reset token with the password hash "new hash".
+    /// Confirms a reset token with the password hash `new hash`.
+    /// - Parameters:
+    ///   - token: The digest of the token.
+    ///   - account: The account, whose language the confirmation email has.
+    ///   - seconds: The time of the confirmation.
+    ///   - intentID: The id of the confirmation email.
+    /// - Returns: Whether the token was valid. If not, nothing is changed.
     public func confirm(
         _ token: TokenDigest,
         of account: Account,
@@ -67,13 +87,18 @@ extension AccountStores {
         return try await resetTokens.confirm(token, passwordHash: "new hash", confirmation: intent, at: .after(seconds))
     }
 
-    /// Whether a reset token is valid some seconds after the start.
+    /// Returns whether a reset token is valid some seconds after the start. It does not consume the token.
     public func isLive(_ token: TokenDigest, after seconds: TimeInterval = 1) async throws -> Bool {
         try await resetTokens.find(token, at: .after(seconds)) != nil
     }
 }
 
 /// A session with its first refresh token, opened at the start of a test's time.
+///
+/// ```swift
+/// let opened = try await OpenedSession(stores, account: account)
+/// let (outcome, next) = try await opened.use(opened.first, after: 100)
+/// ```
 public struct OpenedSession: Sendable {
     /// The stores of the session.
     public let stores: any AccountStores
@@ -81,10 +106,14 @@ public struct OpenedSession: Sendable {
     public let session: StoredSession
     /// Its first refresh token.
     public let first = SecretToken().digest
-    /// The rules of the session.
+    /// The rules by which ``use(_:after:)`` refreshes: the defaults.
     public let rules = SessionRules()
 
     /// Opens a session of an account.
+    /// - Parameters:
+    ///   - stores: The stores.
+    ///   - account: The account, which must be active and have its current epoch.
+    /// - Throws: An error that describes the difference if the session is refused; errors of the store.
     public init(_ stores: any AccountStores, account: Account) async throws {
         self.stores = stores
         session = StoredSession(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
@@ -92,8 +121,11 @@ public struct OpenedSession: Sendable {
         try require(isOpen, "A session of an active account opens")
     }
 
-    /// Uses a token some seconds after the start.
-    /// - Returns: The outcome, and the token that replaces the used one.
+    /// Uses a refresh token some seconds after the start, and offers a new random token as its successor.
+    /// - Parameters:
+    ///   - token: The digest of the token.
+    ///   - seconds: The time of the refresh.
+    /// - Returns: The outcome, and the successor. The successor is only valid if the outcome is `rotated`.
     public func use(
         _ token: TokenDigest,
         after seconds: TimeInterval
@@ -109,7 +141,12 @@ public struct OpenedSession: Sendable {
 }
 
 extension Account {
-    /// An account called Ana with the password hash "old hash", created at the start of a test's time.
+    /// Returns an account with the first name Ana and the password hash `old hash`, created at the start of a test's time. Its id is new.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - state: The state.
+    ///   - language: The language.
+    /// - Throws: An error of `EmailAddress` if the address is invalid.
     public static func sample(
         _ email: String = "ana@example.com",
         state: State = .active,
@@ -128,7 +165,10 @@ extension Account {
 }
 
 extension StoredResetToken {
-    /// Returns a new reset token of an account that is valid for an hour from some seconds after the start.
+    /// Returns a new reset token of an account that is valid for an hour.
+    /// - Parameters:
+    ///   - account: The account, whose address is the recipient.
+    ///   - seconds: The time of the creation, in seconds after the start of a test's time.
     public static func sample(for account: Account, after seconds: TimeInterval = 0) -> StoredResetToken {
         StoredResetToken(
             digest: SecretToken().digest,

@@ -2,7 +2,8 @@ import Synchronization
 
 /// A clock that only advances when a test advances it.
 ///
-/// Sleepers wake, in the order of their deadlines, when ``advance(by:)`` reaches them.
+/// Sleepers wake, in the order of their deadlines, when ``advance(by:)`` reaches them. Sleepers with the same deadline wake in the order in
+/// which they began to sleep.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -11,6 +12,12 @@ import Synchronization
 /// clock.advance(by: .seconds(60))
 /// try await sleeper.value
 /// ```
+///
+/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the task may begin to sleep after the clock has advanced, with a
+/// deadline that no later call reaches.
+///
+/// The clock is thread-safe. Use ``QuickClock`` if a test waits for real sockets, because this clock can't know when their bytes arrive.
+/// - Complexity: Sleeping is O(1). Advancing is O(n) plus O(d log d) for n sleepers, d of which wake.
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, counted from its start.
     public struct Instant: InstantProtocol {
@@ -18,23 +25,31 @@ public final class ManualClock: Clock, Sendable {
         public var offset: Duration
 
         /// Creates an instant.
+        /// - Parameter offset: The time since the clock's start. Negative offsets are valid instants in the past of the clock.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// Returns the instant that is later by a duration.
+        /// Returns the instant that is later by a duration. Traps if the sum exceeds the range of `Duration`.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// Returns the time until another instant.
+        /// Returns the time until another instant; negative if the other one is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Returns whether an instant is earlier than another one.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
+    /// A task that sleeps. It is resumed exactly once: by ``advance(by:)``, or by the handler of its cancellation. The one that removes it
+    /// from the table resumes it.
     private struct Sleeper {
         var id: UInt64
         var deadline: Instant
         var continuation: CheckedContinuation<Void, any Error>
     }
 
+    /// The time and the sleepers.
+    ///
+    /// `cancelled` contains the ids of tasks that were canceled before they had parked their continuation: the handler of a cancellation
+    /// can run first. `park` removes the id and throws. `watchers` are the calls of ``waitForSleepers(_:)`` that are not satisfied yet.
     private struct State {
         var now = Instant()
         var nextID: UInt64 = 0
@@ -53,13 +68,18 @@ public final class ManualClock: Clock, Sendable {
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// The number of tasks that sleep on the clock.
+    /// The number of tasks that sleep on the clock. Tasks that were woken or canceled don't count.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
-    /// The next instant at which a sleeper wakes; `nil` if there are no sleepers.
+    /// The earliest deadline of all sleepers; `nil` if there are no sleepers. O(n) of n sleepers.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
-    /// Sleeps until a deadline; returns immediately if it has come. Throws immediately when the task is canceled.
+    /// Sleeps until a deadline; returns immediately if it has passed.
+    /// - Parameters:
+    ///   - deadline: The instant at which the task wakes.
+    ///   - tolerance: Ignored: the clock wakes tasks exactly.
+    /// - Throws: `CancellationError` immediately when the task is canceled, also if the deadline has passed and the task was canceled
+    ///   before the call.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.nextID += 1
@@ -79,6 +99,8 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
+    /// Stores a sleeper until it is due. Resumes it at once if its deadline has passed or its task was canceled. Continuations are resumed
+    /// outside the lock, because they may run code of the caller.
     private func park(_ sleeper: Sleeper) {
         enum Outcome { case parked([CheckedContinuation<Void, Never>]), due, cancelled }
         let outcome = state.withLock { state -> Outcome in
@@ -98,7 +120,12 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Advances the clock and wakes the sleepers whose deadlines have come, earliest first.
+    /// Advances the clock and wakes the sleepers whose deadlines have passed, earliest first.
+    ///
+    /// The function doesn't wait for the tasks: they run later on their own executors. A task that sleeps again counts its new deadline
+    /// from the time after the whole step, so advance in smaller steps if a test observes several waits of one task, or use
+    /// ``SteppedExecutor/run(_:until:)``.
+    /// - Parameter duration: The step. A step of zero wakes no task.
     /// - Precondition: `duration` is not negative.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "a manual clock does not go backwards (by \(duration))")
@@ -115,6 +142,9 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// Returns when at least `count` tasks sleep on the clock, so that a test can advance it without a race.
+    ///
+    /// The function has no timeout and ignores cancellation: it never returns if fewer tasks sleep. Set a time limit for the test.
+    /// - Parameter count: The number of tasks. Tasks that sleep for other reasons also count.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -131,24 +161,42 @@ public final class ManualClock: Clock, Sendable {
 ///
 /// With a ``ManualClock``, this is a simulation: run all jobs, advance the clock to the next deadline, and repeat. A task that should have
 /// ended after ``drain()`` and has not waits for an event that never comes: the test can detect it and doesn't hang.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let executor = SteppedExecutor()
+/// let task = Task(executorPreference: executor) { try await clock.sleep(until: .init(offset: .seconds(60))) }
+/// executor.run(clock, until: .seconds(60))
+/// ```
+///
+/// The same seed of a random number generator then gives the same order of all events. This holds only for tasks that prefer this executor;
+/// actors with their own executor and real I/O run elsewhere.
 public final class SteppedExecutor: TaskExecutor {
+    /// All jobs since the queue was last empty, and the index of the next one. The array is only reset when it is exhausted, so that taking
+    /// a job is O(1).
     private let jobs = Mutex<(all: [UnownedJob], next: Int)>(([], 0))
 
     /// Creates an executor without jobs.
     public init() {}
 
-    /// Adds a job that ``drain()`` will run.
+    /// Adds a job that ``drain()`` will run. The Swift runtime calls it, from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.all.append(job) }
     }
 
-    /// Runs jobs until all tasks wait.
+    /// Runs jobs, including those that they enqueue, until none is left. All tasks of the executor then wait or have ended.
+    ///
+    /// Call it from one thread at a time.
     public func drain() {
         while let job = takeJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Runs jobs, and advances the clock from deadline to deadline, up to an instant.
+    /// Runs jobs, and advances the clock from deadline to deadline.
+    /// - Parameters:
+    ///   - clock: The clock on which the tasks sleep.
+    ///   - end: The time since the clock's start after which no deadline is run. The clock stays at the last deadline that was run and
+    ///     doesn't advance to `end`.
     public func run(_ clock: ManualClock, until end: Duration) {
         drain()
         while let next = clock.nextDeadline, next.offset <= end {
@@ -157,6 +205,7 @@ public final class SteppedExecutor: TaskExecutor {
         }
     }
 
+    /// Removes the next job; `nil` if there is none.
     private func takeJob() -> UnownedJob? {
         jobs.withLock { jobs in
             guard jobs.next < jobs.all.count else {
@@ -171,16 +220,18 @@ public final class SteppedExecutor: TaskExecutor {
 
 /// A clock that runs faster than real time by a factor, so that half a minute of waits over real sockets takes a few seconds.
 ///
-/// Use ``ManualClock`` if the test has no real sockets: it takes no time and has no races.
+/// Use ``ManualClock`` if the test has no real sockets: it takes no time and has no races. A delay of the machine is multiplied by the
+/// factor, so use small factors, such as 4, and no tight deadlines.
 public struct QuickClock: Clock {
     /// An instant, as the time since the clock's start, on this clock.
     public typealias Instant = ManualClock.Instant
 
-    /// The factor by which the clock is faster than real time.
+    /// The factor by which the clock is faster than real time; at least 1.
     public let factor: Int
     private let start = ContinuousClock.now
 
-    /// Starts a clock.
+    /// Starts a clock at zero.
+    /// - Parameter factor: The number of seconds on this clock per second of real time.
     /// - Precondition: `factor` is positive.
     public init(factor: Int) {
         precondition(factor > 0, "factor must be positive (is \(factor))")
@@ -192,7 +243,11 @@ public struct QuickClock: Clock {
     /// One nanosecond of real time, on this clock.
     public var minimumResolution: Duration { .nanoseconds(factor) }
 
-    /// Sleeps until a deadline. Throws immediately when the task is canceled.
+    /// Sleeps until a deadline.
+    /// - Parameters:
+    ///   - deadline: The instant on this clock.
+    ///   - tolerance: The tolerance in real time, which is passed to `ContinuousClock` without the factor.
+    /// - Throws: `CancellationError` immediately when the task is canceled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try await ContinuousClock().sleep(until: start.advanced(by: deadline.offset / factor), tolerance: tolerance)
     }

@@ -9,6 +9,14 @@ import Timekeeping
 ///
 /// The client sends `GET /items/N` with a token, and `POST /refresh` when it is refused. The server under test only accepts ``freshToken``,
 /// refuses ``staleToken`` with 401, fails the first refreshes in a way of its choice, and responds to the others with ``freshToken``.
+///
+/// A correct client refreshes the session once at a time for all calls, retries a failed refresh, and then repeats each call:
+///
+/// ```swift
+/// let report = try await RefreshStorm(.unavailable, failures: 2, calls: 50).run(over: transport)
+/// #expect(report.errors.isEmpty)
+/// #expect(report.refreshesAtOnce == 1)
+/// ```
 public struct RefreshStorm: Sendable {
     /// The failure of a refresh.
     public enum Failure: String, CaseIterable, Sendable {
@@ -37,34 +45,40 @@ public struct RefreshStorm: Sendable {
 
     /// The failure of the first refreshes.
     public var failure: Failure
-    /// The number of consecutive failures.
+    /// The number of consecutive failures. The next refresh succeeds.
     public var failures: Int
     /// The number of concurrent calls.
     public var calls: Int
 
-    /// Creates a storm.
+    /// Creates a scenario.
+    /// - Parameters:
+    ///   - failure: The failure of the first refreshes.
+    ///   - failures: The number of failures; at least 0. With more failures than the client makes attempts, some calls fail.
+    ///   - calls: The number of concurrent calls.
     public init(_ failure: Failure, failures: Int, calls: Int) {
         (self.failure, self.failures, self.calls) = (failure, failures, calls)
     }
 
     /// The result of the scenario.
     public struct Report: Sendable {
-        /// The errors of failed calls.
+        /// The errors of failed calls, in the order in which they ended; empty if all calls succeeded.
         public var errors: [APIError] = []
-        /// The largest number of concurrent refreshes.
+        /// The largest number of refreshes that ran at the same time; 1 if the session merges concurrent refreshes.
         public var refreshesAtOnce = 0
-        /// The number of refreshes.
+        /// The number of refreshes that the session started. Retries within a refresh don't count.
         public var refreshes = 0
     }
 
+    /// The body of a refresh and of its response.
     private struct Token: Codable { var token: String }
 
-    /// Makes all calls concurrently.
+    /// Makes all calls concurrently, with the standard middleware of a client.
     /// - Parameters:
     ///   - url: The address of the server.
     ///   - transport: The HTTP engine.
-    ///   - timeout: The deadline of each call.
+    ///   - timeout: The deadline of each call, which includes its refresh and all retries.
     ///   - environment: Time and randomness.
+    /// - Returns: The report, after all calls have ended.
     public func run(
         _ url: URL,
         over transport: any HTTPTransport,
@@ -126,6 +140,11 @@ public struct RefreshStorm: Sendable {
 
 extension RefreshStorm {
     /// Runs the scenario over real sockets, on a clock that is four times as fast as real time.
+    /// - Parameters:
+    ///   - transport: The HTTP engine.
+    ///   - timeout: The deadline of each call, on the clock of the client: the default is 7.5 s of real time.
+    /// - Returns: The report, after all calls have ended and the server is closed.
+    /// - Throws: ``LoopbackServer/SetupFailure`` if the server can't start.
     public func run(over transport: any HTTPTransport, timeout: Duration = .seconds(30)) async throws -> Report {
         let left = Mutex(failures)
         let server = try LoopbackServer { [failure] request in
@@ -157,6 +176,7 @@ extension RefreshStorm {
         return report
     }
 
+    /// Returns a response with the length of its body. Its header lines end with CRLF.
     private static func response(_ status: String, header: String = "", body: String = "") -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(header)\r\n\(body)"
     }

@@ -7,29 +7,35 @@ import Synchronization
 /// ```swift
 /// let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
 /// ```
+///
 /// Use it for tests of an app or a client, which need no sockets. To test a transport itself, use ``LoopbackServer``.
+///
+/// Each attempt of the client consumes one step, so a retry needs a step, too. Deadlines don't apply: every step returns at once. It is
+/// thread-safe; if requests run concurrently, they get the steps in the order in which their bodies were read.
 public final class ScriptedTransport: HTTPTransport {
     /// The reaction to one request.
     public enum Step: Sendable {
-        /// Returns a response.
+        /// Returns a response whose body is UTF-8 text, in one piece.
         case answer(status: Int, headers: HTTPFields = [:], body: String = "")
-        /// Returns a response whose body arrives in chunks, and ends completely or with an error.
+        /// Returns a response whose body arrives in chunks. After the last chunk, the body ends completely, or with an error, as if the
+        /// connection was lost.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
-        /// Throws an error.
+        /// Throws an error instead of a response.
         case failure(TransportError)
     }
 
-    /// A request that was sent.
+    /// A request as the transport received it.
     public struct Sent: Sendable {
-        /// The head.
+        /// The method, the address and the header fields.
         public let request: HTTPRequest
-        /// The complete body.
+        /// The complete body; `nil` if the request has none.
         public let body: [UInt8]?
     }
 
     private let state: Mutex<(steps: [Step], sent: [Sent])>
 
     /// Creates a transport that executes the steps in order, one for each request.
+    /// - Parameter steps: The steps. Requests after the last step fail.
     public init(_ steps: [Step]) {
         self.state = Mutex((steps, []))
     }
@@ -37,7 +43,13 @@ public final class ScriptedTransport: HTTPTransport {
     /// The requests so far, in order.
     public var sent: [Sent] { state.withLock(\.sent) }
 
-    /// Executes the next step. Without a remaining step, it throws an error with the code `other` and doesn't record the request.
+    /// Reads the body, records the request, and executes the next step.
+    /// - Parameters:
+    ///   - request: The request without its body.
+    ///   - body: The body, which is read completely.
+    ///   - timeout: Ignored.
+    /// - Throws: The error of the step. Without a remaining step, an error with the code `other` and `wasSent: false`; the request is
+    ///   recorded nevertheless. The error of a body that can't be read; the request is then not recorded, and no step is consumed.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -64,7 +76,8 @@ public final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    /// Reads a body like an engine that sends it.
+    /// Reads a body like an engine that sends it: in chunks, with a progress report after each one.
+    /// - Returns: All bytes of the body.
     private static func read(_ body: RequestBody) async throws(TransportError) -> [UInt8] {
         if let bytes = body.bytes, body.progress == nil { return bytes }
         let bytes = Mutex<[UInt8]>([])

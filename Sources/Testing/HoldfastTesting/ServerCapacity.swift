@@ -1,28 +1,50 @@
-/// A model of a server with a bounded number of workers and a bounded queue. It processes requests at a rate, refuses requests that would
-/// wait too long, and stops responding when refusals alone keep it busy. A value: time is an argument. O(1).
+/// A model of a server with a bounded number of workers and a bounded queue, for simulations of overload.
+///
+/// It processes requests at a rate, refuses requests that would wait too long, and stops responding when refusals alone keep it busy. The
+/// backlog is one number: the work in the queue, in requests. Each admitted request adds 1, each refusal adds ``refusalCost``, and the
+/// server removes ``rate`` per second. The expected wait is the backlog divided by the rate.
+///
+/// ```swift
+/// var server = ServerCapacity(rate: 100)
+/// switch server.take(at: .milliseconds(10)) {
+/// case .served(let delay): print("responds after \(delay)")
+/// case .refused: print("503")
+/// case .ignored: print("no response")
+/// }
+/// ```
+///
+/// A value: time is an argument, and it must not go backwards between calls; an earlier time counts as the latest one. O(1) in time and
+/// memory.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
     public enum Answer: Hashable, Sendable {
-        /// The server responds after this time.
+        /// The server responds after this time, which includes the wait in the queue and the processing of the request itself.
         case served(after: Duration)
-        /// The server refuses the request immediately.
+        /// The server refuses the request immediately. The refusal costs ``ServerCapacity/refusalCost``.
         case refused
-        /// The server never responds.
+        /// The server never responds, because the backlog exceeds ``ServerCapacity/collapse``. The request costs nothing.
         case ignored
     }
 
-    /// The number of requests that the server processes per second.
+    /// The number of requests that the server processes per second; positive.
     public private(set) var rate: Double
-    /// The longest wait in the queue. Requests that would wait longer are refused.
+    /// The longest wait in the queue, 250 ms by default. Requests that would wait longer are refused.
     public let longestWait: Duration
-    /// The wait from which the server sends no refusals either.
+    /// The wait from which the server sends no refusals either, 1 s by default.
     public let collapse: Duration
-    /// The cost of a refusal, as a fraction of a request.
+    /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
+    /// The work in the queue, in requests, at `instant`.
     private var backlog = 0.0
+    /// The latest time of a call.
     private var instant = Duration.zero
 
     /// Creates an idle server.
+    /// - Parameters:
+    ///   - rate: The number of requests that the server processes per second; positive.
+    ///   - longestWait: The longest wait in the queue.
+    ///   - collapse: The wait from which the server doesn't respond; at least `longestWait`.
+    ///   - refusalCost: The cost of a refusal, as a fraction of a request. With 0, the server never collapses.
     public init(
         rate: Double,
         longestWait: Duration = .milliseconds(250),
@@ -32,13 +54,17 @@ public struct ServerCapacity: Hashable, Sendable {
         (self.rate, self.longestWait, self.collapse, self.refusalCost) = (rate, longestWait, collapse, refusalCost)
     }
 
-    /// Changes the rate from an instant on. Queued requests stay in the queue.
+    /// Changes the rate from an instant on. Queued requests stay in the queue and are processed at the new rate.
+    /// - Parameters:
+    ///   - rate: The new number of requests per second; positive.
+    ///   - now: The time since the start.
     public mutating func change(rate: Double, at now: Duration) {
         work(until: now)
         self.rate = rate
     }
 
-    /// Processes a request.
+    /// Processes a request, or refuses or ignores it, by the wait of a request that arrives now.
+    /// - Parameter now: The time since the start.
     public mutating func take(at now: Duration) -> Answer {
         work(until: now)
         let wait = Duration.seconds(backlog / rate)
@@ -51,6 +77,7 @@ public struct ServerCapacity: Hashable, Sendable {
         return .served(after: .seconds(backlog / rate))
     }
 
+    /// Removes the work that was done since the latest call.
     private mutating func work(until now: Duration) {
         guard now > instant else { return }
         backlog = max(0, backlog - rate * ((now - instant) / .seconds(1)))

@@ -1,15 +1,22 @@
 /// A random number generator that returns the same numbers for the same seed, so that a failing random test can be repeated.
 ///
-/// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). Not for secrets. O(1).
+/// ```swift
+/// var random = SplitMix64(seed: 42)
+/// let delay = Int.random(in: 0..<1_000, using: &random)
+/// ```
+///
+/// Each number is a hash of a counter that grows by a constant, so different seeds give different parts of one sequence of 2⁶⁴ numbers.
+/// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). Not for secrets: one output reveals all others. O(1).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator.
+    /// - Parameter seed: Any number. Print it in the message of a random test.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// Returns the next number.
+    /// Returns the next number, evenly distributed over all 64-bit values.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

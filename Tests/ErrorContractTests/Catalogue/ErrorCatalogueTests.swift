@@ -26,7 +26,7 @@ import Testing
     func documentation(definition: ErrorDefinition) {
         let text = definition.documentation
         #expect((80...400).contains(text.count), "\(definition.code)")
-        #expect(text.hasPrefix("Said ") && text.hasSuffix("."), "\(definition.code)")
+        #expect(text.hasPrefix("Returned ") && text.hasSuffix("."), "\(definition.code)")
         #expect(!text.contains("\n") && !text.contains("  "), "\(definition.code)")
         #expect((1...3).contains(text.matches(of: /\.(?= [A-Z]|$)/).count), "\(definition.code)")
         for name in text.matches(of: /[A-Z]+_[A-Z_]+[A-Z]/) where name.output != definition.code.rawValue {

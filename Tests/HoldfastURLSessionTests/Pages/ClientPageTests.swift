@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import Timekeeping
 
-/// Runs the examples of `docs/client`.
+/// Runs the examples of `docs/app` about the parts of the client.
 @Suite struct ClientPageTests {
     private let fine = ScriptedTransport.Step.answer(status: 200, body: "{}")
 

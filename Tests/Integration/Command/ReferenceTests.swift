@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 @Suite struct ReferenceTests {
-    @Test("docs/errors.md equals the generated reference of the catalog")
+    @Test("docs/server/errors.md equals the generated reference of the catalog")
     func isFresh() throws {
         let root = Repository.root
-        let written = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        #expect(written == ErrorReference().markdown + "\n", "docs/errors.md is stale; renew it with scripts/reference")
+        let written = try String(contentsOf: root.appending(path: "docs/server/errors.md"), encoding: .utf8)
+        #expect(written == ErrorReference().markdown + "\n", "docs/server/errors.md is stale; renew it with scripts/reference")
     }
 
     @Test("The reference has every code once with all its fixed properties")
@@ -20,7 +20,7 @@ import Testing
             #expect(section.contains("**\(definition.status)**"))
             #expect(section.contains("retry `\(definition.retry.rawValue)`"))
             #expect(section.contains("recovery `\(definition.recovery.rawValue)`"))
-            #expect(section.contains("may tell that an account exists") == definition.mayRevealAccount)
+            #expect(section.contains("may reveal that an account exists") == definition.mayRevealAccount)
             for language in Language.supported { #expect(section.contains("\n- \(language): ")) }
         }
         #expect(markdown.components(separatedBy: "\n### ").count == ErrorCatalogue.standard.definitions.count + 1)
@@ -35,7 +35,7 @@ import Testing
             summary: "Locked | by_someone",
             userAction: "Look\nhere.",
             message: LocalizedText(en: "<b>*Locked*</b>", es: "[Bloqueada](x)"),
-            documentation: "Said when the note is locked.",
+            documentation: "Returned if the note is locked.",
             since: "2.0"
         )
         let markdown = ErrorReference(catalogue: try ErrorCatalogue.standard.adding([own])).markdown
@@ -47,7 +47,7 @@ import Testing
 
                 **423** Locked \| by\_someone. → Look here.
 
-                Said when the note is locked.
+                Returned if the note is locked.
 
                 retry `never` · recovery `dismiss` · since 2.0
 

@@ -3,11 +3,11 @@ import GRDB
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct NotesKillTests {
-    @Test("A notes app that is killed at random moments adds each note exactly once")
+    @Test("Adds each note of the notes app exactly once despite random kills")
     func exactlyOnce() async throws {
         try await withFolder { folder in
             let data = folder.appending(path: "data")
-            let app = try KilledProgram(
+            let app = KilledProgram(
                 "holdfast-notes-app",
                 ["--port", "0", "--deadline", "1", "--lease", "2", "--data", data.path],
                 in: folder

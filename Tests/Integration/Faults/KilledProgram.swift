@@ -3,8 +3,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A program that listens on a free port, prints its address, and is killed with SIGKILL and started again.
+/// A program that a test kills with SIGKILL and starts again, while clients send requests.
+///
+/// The program must listen on a free port and print its address on a line that starts with `http://`.
 final class KilledProgram: Sendable {
+    /// The number of the next request, and whether clients stop after their current one.
     private final class Progress: Sendable {
         let isLast = Atomic(false)
         let next = Atomic(0)
@@ -35,7 +38,7 @@ final class KilledProgram: Sendable {
         let process = try ServerProcess.start(path, arguments, environment: environment, log: log)
         state.withLock { $0.process = process }
         for _ in 0..<3_000 {
-            // Until the line is complete, the port may be.
+            // The last line may be incomplete, so that its port would be wrong.
             let lines = (try? String(contentsOf: log, encoding: .utf8))?.split(separator: "\n", omittingEmptySubsequences: false)
             if let lines, let line = lines.dropLast().first(where: { $0.hasPrefix("http://") }) {
                 state.withLock { $0.url = URL(string: String(line)) }
@@ -47,7 +50,7 @@ final class KilledProgram: Sendable {
         Issue.record("\(name) does not listen after 30 s")
     }
 
-    /// Kills the process and waits until it is gone.
+    /// Kills the process, and waits until it has ended.
     func kill() {
         let process = state.withLock { state in
             defer { state = State() }
@@ -56,8 +59,10 @@ final class KilledProgram: Sendable {
         process?.stop()
     }
 
-    /// Sends a request until its response is none of 409, 429 and 5xx. Between attempts it waits for the next process, or as long as the
-    /// server says.
+    /// Sends a request until its response is none of 409, 429 and 5xx.
+    ///
+    /// It waits 20 ms between attempts while no process listens, and 100 ms after a response. A 409 without Retry-After fails the test,
+    /// because it means that the response of the first attempt is lost.
     func send(_ path: String, _ body: String, headers: [String]) async throws -> RawHTTP.Answer {
         let headers = ["Content-Type: application/json"] + headers
         while true {
@@ -70,14 +75,15 @@ final class KilledProgram: Sendable {
         }
     }
 
-    /// So many that some have no request in flight from before the last kill, which waits for the end of its lease.
+    /// The number of clients. A request whose process was killed waits for the end of its lease. With 40 clients, others send new requests
+    /// meanwhile, so that each kill meets requests in progress.
     private static let clients = 40
 
-    /// Has clients send requests while the program is killed at random moments.
+    /// Sends requests from 40 clients while the program is killed at random moments, 1 to 400 ms after each start.
     /// - Parameters:
-    ///   - kills: How often it is killed. Afterwards it runs until all requests have their responses.
-    ///   - request: Sends a request, given its number.
-    /// - Returns: How many requests were sent.
+    ///   - kills: The number of kills. After the last one, the program runs until all requests have their responses.
+    ///   - request: Sends the request with the given number.
+    /// - Returns: The number of requests. Their numbers start at 0.
     func run(kills: Int, _ request: @escaping @Sendable (Int) async throws -> Void) async throws -> Int {
         try await start()
         defer { kill() }

@@ -15,7 +15,7 @@ import Testing
     private let document: Document
 
     init() throws {
-        document = try Document("docs/error-lab.md")
+        document = try Document("docs/app/error-lab.md")
     }
 
     @Test("The curl commands of the lab's page give the documented statuses")

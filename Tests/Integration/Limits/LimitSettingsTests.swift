@@ -32,9 +32,9 @@ import Testing
         #expect(rules.allSatisfy { $0.mode == .enforce })
     }
 
-    @Test("docs/rate-limits.md lists every limit with its default policy and operations")
+    @Test("docs/server/rate-limits.md lists every limit with its policy and operations")
     func documentation() throws {
-        let page = try String(contentsOf: APITools.root.appending(path: "docs/rate-limits.md"), encoding: .utf8)
+        let page = try String(contentsOf: APITools.root.appending(path: "docs/server/rate-limits.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.contains(" in ") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         let expected = AccountLimit.allCases.map { limit in

@@ -9,9 +9,9 @@ import ServerMiddleware
 import Synchronization
 import Testing
 
-/// Orders whose handlers finish their keys in the transactions of their work.
+/// Tests of `IdempotentRequest.commit` with orders in SQLite, over HTTP.
 @Suite struct IdempotentTransactionTests {
-    /// Fails once.
+    /// A fault that occurs once.
     private final class Fault: Sendable {
         private struct Trouble: Error {}
         private let isPending = Atomic(true)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Two servers on one database.
+    /// Two servers on one database, with a wall clock that the test moves.
     private struct Shop: Sendable {
         let database: SQLiteDatabase
         let servers: [URL]
@@ -43,10 +43,12 @@ import Testing
         func advance(by seconds: Double) { date.withLock { $0 += seconds } }
     }
 
+    /// Starts two servers, and runs a test.
     /// - Parameters:
-    ///   - within: Called in each transaction after its insert.
-    ///   - before: Called before each transaction, with the number of the server.
-    ///   - after: Called after each transaction, with the number of the server.
+    ///   - within: Runs in each transaction after its insert.
+    ///   - before: Runs before each transaction, with the number of the server.
+    ///   - after: Runs after each transaction and before the response, with the number of the server.
+    ///   - body: The test.
     private func withShop(
         within: @escaping @Sendable () throws -> Void = {},
         before: @escaping @Sendable (Int) async throws -> Void = { _ in },
@@ -96,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Repeats the response of a committed transaction, also on another server")
+    @Test("Returns the response of a committed transaction on another server, too")
     func replay() async throws {
         try await withShop { shop in
             let first = try await shop.order()
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("A route that fails after its commit has done its work once")
+    @Test("Does the work once if the route throws after its commit")
     func failureAfterCommit() async throws {
         let fault = Fault()
         try await withShop(after: { _ in try fault.fail() }) { shop in
@@ -119,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("A transaction that fails stores nothing and frees the key")
+    @Test("Stores nothing and releases the key if the transaction throws")
     func failureWithin() async throws {
         let fault = Fault()
         try await withShop(within: { try fault.fail() }) { shop in
@@ -130,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("A server that has lost its key to another rolls its work back and reports 409")
+    @Test("Rolls back and responds with 409 if another server has claimed the key")
     func lostKey() async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         let (gate, opening) = AsyncStream.makeStream(of: Void.self)

@@ -4,9 +4,10 @@ import Foundation
 import GRDB
 import Testing
 
-/// The account server's mutations with idempotency keys, while its process is killed.
+/// Tests that reset requests with idempotency keys are stored exactly once while the account server's process is killed.
 @Suite(.timeLimit(.minutes(30))) struct MutationKillTests {
-    /// A database whose triggers note each email in the transaction that adds it: the mail worker removes emails.
+    /// A database in which a trigger copies the address of each enqueued email to a table `ledger`, in the same transaction. The queue
+    /// itself can't be counted, because the worker removes emails from it.
     private enum Ledger: String, CaseIterable, CustomTestStringConvertible {
         case sqlite = "SQLite"
         case postgres = "PostgreSQL"
@@ -14,7 +15,7 @@ import Testing
         var testDescription: String { rawValue }
     }
 
-    @Test("A server that is killed at random moments stores each keyed reset request exactly once", arguments: Ledger.allCases)
+    @Test("Stores each reset request with a key exactly once despite random kills", arguments: Ledger.allCases)
     private func exactlyOnce(_ ledger: Ledger) async throws {
         switch ledger {
         case .sqlite: try await onSQLite()
@@ -63,6 +64,7 @@ import Testing
         }
     }
 
+    /// Creates the schema, so that the trigger can be added before the server runs.
     private func migrated(_ settings: [String: String], in folder: URL) async throws -> KilledProgram {
         let data = folder.appending(path: "data").path
         let environment = ["ENVIRONMENT": "development", "RATE_LIMIT_MODE": "off", "IDEMPOTENCY_MEGABYTES": "4096"]
@@ -72,6 +74,8 @@ import Testing
         return KilledProgram("holdfast", ["serve", "--port", "0", "--data", data], environment: environment, in: folder)
     }
 
+    /// Sends reset requests with different addresses and keys while the server is killed.
+    /// - Returns: The number of requests.
     private func requestResets(of server: KilledProgram) async throws -> Int {
         let count = try await server.run(kills: rounds(4)) { number in
             let answer = try await server.send(
@@ -85,6 +89,7 @@ import Testing
         return count
     }
 
+    /// Expects one email for each request.
     private func expect(_ emails: [String], _ count: Int) {
         #expect(emails.count == count)
         #expect(Set(emails) == Set((0..<count).map { "user\($0)@example.com" }))

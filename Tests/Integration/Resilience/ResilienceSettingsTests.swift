@@ -19,7 +19,7 @@ import Testing
         let configuration = try configuration([:])
         #expect(configuration.load.requestsInFlight == 512 && configuration.load.requestsWaiting == 64)
         #expect(configuration.idempotency.lifetime == .seconds(86_400))
-        #expect(configuration.idempotency.bounds == IdempotencyBounds(bytes: 256 << 20))
+        #expect(configuration.idempotency.bounds == IdempotencyBounds(bytes: 1 << 30))
     }
 
     @Test("Each value has a setting")

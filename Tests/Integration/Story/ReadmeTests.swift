@@ -14,9 +14,9 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct ReadmeTests {
-    @Test("The README's curl walk-through gives the documented statuses")
+    @Test("The curl commands of docs/server/account-api.md return the documented statuses")
     func walk() async throws {
-        let block = try Document("README.md").block(after: "<!-- walk:", language: "sh")
+        let block = try Document("docs/server/account-api.md").block(after: "<!-- walk:", language: "sh")
         let promised = block.matches(of: /# → (\d{3})/).map { String($0.1) }
         #expect(promised.count >= 10)
         try await withServer {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("The README's account server registers a user and greets by access token")
+    @Test("A mounted account server registers a user and greets by access token")
     func mountingAccounts() async throws {
         try await withFolder { folder in
             // snippet: readme-hummingbird

@@ -8,7 +8,7 @@ import ServerMiddleware
 import Synchronization
 import Testing
 
-/// Runs the example of `docs/server-resilience.md`.
+/// Runs the example of `docs/server/resilience.md`.
 @Suite struct ServerResiliencePageTests {
     struct Account: Sendable {
         let id: String

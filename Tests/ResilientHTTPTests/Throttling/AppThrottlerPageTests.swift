@@ -6,7 +6,7 @@ import RateLimiting
 import ResilientHTTP
 import Testing
 
-/// Runs the examples of `docs/app-throttler.md`.
+/// Runs the examples of `docs/app/throttler.md`.
 @Suite struct AppThrottlerPageTests {
     private struct Lesson: Codable, Sendable {
         var name: String

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct IdempotencyKeyTests {
     @Test(
-        "A quoted string and the bare text are the same key",
+        "Parses a quoted string and bare text to the same key",
         arguments: [
             (#""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324"),
             ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "Refuses any other text",
+        "Refuses empty and malformed values",
         arguments: [
             (#"""#, .malformed), (#""a"#, .malformed), (#""a"b"#, .malformed), (#""a\""#, .malformed), (#""a\x""#, .malformed),
             (#""a";p=1"#, .malformed), (#""a", "b""#, .malformed), ("a,b", .malformed), ("a;b", .malformed), ("a b", .malformed),
@@ -31,7 +31,7 @@ import Testing
         #expect(throws: refusal) { _ = try IdempotencyKey(value) }
     }
 
-    @Test("The longest key has 255 bytes without quotes and escapes")
+    @Test("Accepts at most 255 bytes without quotes and escapes")
     func length() throws {
         let longest = String(repeating: "k", count: 255)
         #expect(try IdempotencyKey(longest).text == longest)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Two fields are an invalid key, and no field is no key")
+    @Test("Refuses two fields, and returns nil without a field")
     func fields() throws {
         let name = try #require(HTTPField.Name("Idempotency-Key"))
         var headers: HTTPFields = [:]
@@ -76,7 +76,7 @@ import Testing
         #expect(Set(claims).count == 4)
     }
 
-    @Test("An account and a secret that read alike have different keys")
+    @Test("Distinguishes an account and a secret with equal values")
     func owners() throws {
         let secret = IdempotencySecret()
         let owners: [IdempotencyOwner] = [.account("x"), .secret("x"), .account("y"), .secret("y")]
@@ -87,7 +87,7 @@ import Testing
         #expect(Set(keys).count == owners.count)
     }
 
-    @Test("Another secret changes every digest, and descriptions show no secret")
+    @Test("Computes other digests with another secret, and describes none")
     func secrets() throws {
         let (one, other) = (IdempotencySecret(), IdempotencySecret())
         func claim(_ secret: IdempotencySecret) throws -> IdempotencyClaim {
@@ -99,7 +99,7 @@ import Testing
         #expect("\(one)" == "IdempotencySecret" && String(reflecting: one) == "IdempotencySecret")
     }
 
-    @Test("Reads a stored body only with the key, client and secret of its request")
+    @Test("Decrypts a stored body only with the key, client and secret of its request")
     func sealed() throws {
         let secret = IdempotencySecret()
         func claim(_ key: String, client: String = "c", by secret: IdempotencySecret) throws -> IdempotencyClaim {
@@ -127,7 +127,7 @@ import Testing
         #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
     }
 
-    @Test("Bounds of zero fail a precondition")
+    @Test("Requires bounds of at least the minimum")
     func bounds() async {
         await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(bytes: IdempotencyBounds.minimum - 1) }
     }

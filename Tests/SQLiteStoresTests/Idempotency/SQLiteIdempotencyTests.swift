@@ -11,7 +11,7 @@ import Testing
         try #require(IdempotentResponse(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
     }
 
-    @Test("Another process on the same file sees claims and stored responses")
+    @Test("Shares claims and responses with another connection to the same file")
     func processes() async throws {
         try await withStores { stores in
             let first = SQLiteIdempotencyStore(stores.database)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Of concurrent claims in two processes exactly one gets the key")
+    @Test("Gives a key to one of 60 concurrent claims over two connections")
     func race() async throws {
         try await withStores { stores in
             let other = try stores.reopened()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("The file contains neither the key nor the request")
+    @Test("Stores neither the key, the client nor the request in clear text")
     func atRest() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("The counts follow the rows, whatever removes them")
+    @Test("Keeps the counted bytes equal to the sizes of the stored keys")
     func counts() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database, bounds: IdempotencyBounds(bytes: 1 << 20))
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("A manipulated row is an error, not a crash")
+    @Test("Throws StoreFailure for a manipulated row")
     func corrupt() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("The next sweep removes the rows that a bounded sweep leaves")
+    @Test("Removes at most 500 expired keys per sweep")
     func sweepInSteps() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)

@@ -2,16 +2,17 @@ import Foundation
 import Idempotency
 import Synchronization
 
-/// A store in which one operation fails.
+/// A store that passes calls to another store, except for the operation that a test lets fail.
 struct FaultyStore: IdempotencyStore {
     enum Fault {
         case failsToClaim, isFull, failsToEnd
-        /// Has the same effect as a process that died before it could report the result.
+        /// `finish` and `release` do nothing, as if the process had been killed before it could call them.
         case forgetsTheEnd
-        /// The first claim succeeds, but its response is lost, and the first end fails, too.
+        /// The first claim throws an error after the underlying store has claimed the key.
         case losesTheFirst
     }
 
+    /// An error whose description must not be part of a response.
     struct Trouble: Error, CustomStringConvertible {
         var description: String { "hunter2" }
     }

@@ -11,12 +11,12 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite(.timeLimit(.minutes(2))) struct IdempotencyMiddlewareTests {
-    @Test("Executes a repeated request once, and repeats its response", arguments: ["k", #""k""#])
+    @Test("Executes a repeated request once and returns its stored response", arguments: ["k", #""k""#])
     func replay(key: String) async throws {
         let server = OrderServer()
         let first = try await server.order(key: key)
         #expect(first.status == .created && first.text == "order 1: tea" && first[header: "Idempotency-Replayed"] == nil)
-        // Both forms are the same key.
+        // The quoted and the bare form are the same key.
         for again in ["k", #""k""#] {
             let repeated = try await server.order(key: again)
             #expect(repeated.status == .created && repeated.text == first.text)
@@ -45,7 +45,7 @@ import Testing
         #expect(try await server.store.count() == 0)
     }
 
-    @Test("The same key with another body, query or path of the route is refused with 422")
+    @Test("Refuses a key with 422 if the body, query or path differs")
     func otherRequest() async throws {
         let server = OrderServer()
         _ = try await server.order("tea")
@@ -59,7 +59,7 @@ import Testing
         #expect(try server.count("reused") == 3)
     }
 
-    @Test("Other routes, methods and clients have separate keys and responses")
+    @Test("Separates the keys of routes, methods and clients")
     func apart() async throws {
         let server = OrderServer()
         _ = try await server.order("of ana")
@@ -71,7 +71,7 @@ import Testing
         #expect(try await server.order("of ana").text == "order 1: of ana")
     }
 
-    @Test("During the first request, refuses a repetition with 409, another body with 422")
+    @Test("Refuses a repetition with 409 while the first runs, and another body with 422")
     func inFlight() async throws {
         let gate = Gate()
         let server = OrderServer { _, _ in
@@ -92,7 +92,7 @@ import Testing
         #expect(try server.count("running") == 1)
     }
 
-    @Test("Executes one of a hundred concurrent requests; others get a 409 or its response")
+    @Test("Executes one of 100 concurrent requests; the others get 409 or its response")
     func race() async throws {
         for round in 0..<20 {
             let server = OrderServer()
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("A temporary refusal frees the key", arguments: [408, 429, 500, 502, 503, 504, 599])
+    @Test("Releases the key after 408, 429 and 5xx", arguments: [408, 429, 500, 502, 503, 504, 599])
     func notFinal(status: Int) async throws {
         let server = OrderServer { _, _ in Response(status: .init(code: status)) }
         for _ in 0..<2 { #expect(try await server.order().status.code == status) }
@@ -113,14 +113,14 @@ import Testing
         #expect(try await server.store.count() == 0)
     }
 
-    @Test("Stores any other response as final, also refusals", arguments: [200, 204, 302, 400, 404, 409, 422])
+    @Test("Stores any other response as final, including refusals", arguments: [200, 204, 302, 400, 404, 409, 422])
     func final(status: Int) async throws {
         let server = OrderServer { _, _ in Response(status: .init(code: status)) }
         for _ in 0..<2 { #expect(try await server.order().status.code == status) }
         #expect(server.effects.all == 1)
     }
 
-    @Test("A route that throws frees the key, whatever the error")
+    @Test("Releases the key if the route throws any error")
     func throwing() async throws {
         struct Trouble: Error {}
         let errors: [any Error] = [ContractError(.authWeakPassword), HTTPError(.conflict), Trouble(), CancellationError()]
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Sends a body too long to store once, and refuses its repetition")
+    @Test("Sends a body that is too long to store, and refuses a repetition with 409")
     func notKept() async throws {
         let bodies = [
             ResponseBody(byteBuffer: ByteBuffer(repeating: 7, count: 65_537)),
@@ -154,7 +154,7 @@ import Testing
         #expect(try await longest.order().body.count == 65_536)
     }
 
-    @Test("After 24 hours a key is new")
+    @Test("Executes a request again when its key expires after 24 hours")
     func lifetime() async throws {
         let server = OrderServer()
         _ = try await server.order()
@@ -164,7 +164,7 @@ import Testing
         #expect(try await server.order().text == "order 2: tea")
     }
 
-    @Test("A route slower than its lease keeps the key in its process")
+    @Test("Refuses a repetition in the same process even after the lease")
     func slow() async throws {
         let gate = Gate()
         let server = OrderServer { _, _ in
@@ -181,7 +181,7 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
-    @Test("A route past its deadline keeps its key, and a repetition gets its result")
+    @Test("Keeps the key of a route past its deadline, and stores its response")
     func late() async throws {
         let gate = Gate()
         let clock = ManualClock()
@@ -205,7 +205,7 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
-    @Test("A crashed process's key is taken until the lease ends, then the request repeats")
+    @Test("Executes the request of a crashed process again when the lease ends")
     func crash() async throws {
         let store = MemoryIdempotencyStore()
         let died = OrderServer(store: FaultyStore(store, fault: .forgetsTheEnd))
@@ -222,7 +222,7 @@ import Testing
         #expect(died.effects.all == 1 && next.effects.all == 1)
     }
 
-    @Test("A store that fails a claim causes a 503 with Retry-After, without execution")
+    @Test("Responds with 503 and executes nothing if the store fails to claim the key")
     func failingClaim() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToClaim))
         for _ in 0..<2 {
@@ -234,7 +234,7 @@ import Testing
         #expect(try await server.order(key: nil).status == .created)
     }
 
-    @Test("Refuses a key beyond the client's share with 429, and names an hour at most as the delay")
+    @Test("Refuses a key beyond the client's share with 429 and a delay of at most 1 h")
     func full() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .isFull))
         let answer = try await server.order()
@@ -245,7 +245,7 @@ import Testing
         #expect(try await server.order(key: nil).status == .created)
     }
 
-    @Test("Releases a claim that the store took before it failed once the store works")
+    @Test("Releases a key that the store claimed before it threw an error")
     func lostClaim() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .losesTheFirst))
         #expect(try await server.order().status == .serviceUnavailable)
@@ -255,7 +255,7 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
-    @Test("Sends a response even if the store can't save it")
+    @Test("Sends a response even if the store fails to finish the key")
     func failingEnd() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToEnd))
         #expect(try await server.order().status == .created)
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test(
-        "Refuses an invalid key with 400, without execution",
+        "Refuses an invalid key with 400 and executes nothing",
         arguments: ["", #"""#, "a,b", String(repeating: "k", count: 256)]
     )
     func malformed(key: String) async throws {
@@ -276,7 +276,7 @@ import Testing
         #expect(server.effects.all == 0)
     }
 
-    @Test("A route can require a key")
+    @Test("Refuses requests without a key if the route requires one")
     func required() async throws {
         let server = OrderServer(isRequired: true)
         #expect(try await server.order(key: nil).status == .badRequest)
@@ -293,7 +293,7 @@ import Testing
         #expect(try await server.store.count() == 0)
     }
 
-    @Test("Junk keys stay within the bounds and do not affect another client's key")
+    @Test("Bounds the keys of 50 clients, and keeps the key of another client")
     func junk() async throws {
         let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 2 << 20)))
         _ = try await server.order(client: "victim")
@@ -304,7 +304,7 @@ import Testing
         #expect(try await server.order(client: "victim")[header: "Idempotency-Replayed"] == "true")
     }
 
-    @Test("The service removes expired keys, and ends with the others")
+    @Test("Removes keys after their leases until the service is canceled")
     func sweeping() async throws {
         let (clock, store) = (ManualClock(), MemoryIdempotencyStore())
         let wall = OrderServer.WallClock()
@@ -329,7 +329,7 @@ import Testing
         try await task.value
     }
 
-    @Test("Times of zero fail a precondition")
+    @Test("Requires a positive lifetime and lease")
     func noTime() async {
         await #expect(processExitsWith: .failure) { _ = IdempotencyKeys(lifetime: .zero) }
         await #expect(processExitsWith: .failure) { _ = IdempotencyKeys(lease: .zero) }

@@ -9,11 +9,11 @@ import ServerMiddleware
 import Synchronization
 import Testing
 
-/// A router that accepts and counts orders. The field `Client` names the client of a request.
+/// A router with idempotent routes that accept and count orders. The header field `Client` contains the account of a request.
 struct OrderServer: Sendable {
     typealias Route = @Sendable (Request, ReadingContext) async throws -> Response
 
-    /// The number of times that each order was executed, by its body.
+    /// The number of executions of each order, by its body.
     final class Effects: Sendable {
         private let counts = Mutex<[String: Int]>([:])
 
@@ -29,7 +29,7 @@ struct OrderServer: Sendable {
         func advance(by seconds: Double) { date.withLock { $0 += seconds } }
     }
 
-    /// The secret that all servers on one store share.
+    /// The secret that all servers share, so that servers with the same store find each other's keys.
     private static let secret = IdempotencySecret()
 
     let effects = Effects()
@@ -39,7 +39,13 @@ struct OrderServer: Sendable {
     let keys: IdempotencyKeys
     private let responder: any HTTPResponder<ReadingContext>
 
-    /// - Parameter order: The result of the routes after the order was counted; 201 by default.
+    /// Creates a server.
+    /// - Parameters:
+    ///   - store: The store of the keys.
+    ///   - isRequired: Whether requests without a key are refused.
+    ///   - lease: The lease of a key, on the clock ``wall``.
+    ///   - deadline: The deadline of the routes; none by default.
+    ///   - order: Returns the response after the order was counted; 201 with the number and body of the order by default.
     init(
         store: any IdempotencyStore = MemoryIdempotencyStore(),
         isRequired: Bool = false,
@@ -68,7 +74,7 @@ struct OrderServer: Sendable {
         responder = router.buildResponder()
     }
 
-    /// Returns the response to an order.
+    /// Sends an order, and returns its response.
     func order(
         _ body: String = "tea",
         key: String? = "k",
@@ -86,7 +92,7 @@ struct OrderServer: Sendable {
         try await Answer(try await responder.respond(to: request, context: .make()))
     }
 
-    /// Returns the number of requests with a key that had an outcome.
+    /// Returns the value of the counter `idempotency_requests` for an outcome.
     func count(_ outcome: String) throws -> Int64 {
         try metrics.expectCounter("idempotency_requests", [("outcome", outcome)]).totalValue
     }

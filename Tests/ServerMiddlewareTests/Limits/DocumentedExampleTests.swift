@@ -54,7 +54,7 @@ struct Invitation: Decodable {
 }
 // snippet end
 
-/// Runs the example of `docs/rate-limits.md`.
+/// Runs the example of `docs/server/rate-limits.md`.
 @Suite struct DocumentedExampleTests {
     @Test("Limits a search by address and an invitation by its email address")
     func works() async throws {

@@ -42,7 +42,7 @@ public final class LinkRouter<Link: Sendable> {
     /// Opens a link.
     ///
     /// - Returns: The result, or `nil` if the link matches no route.
-    /// - Throws: ``LinkRefusal``. A held link remains held.
+    /// - Throws: ``LinkRefusal``. In this case, ``heldLink`` does not change.
     public func open(_ url: URL) throws(LinkRefusal) -> Outcome? {
         guard let found = try reader.read(url) else { return nil }
         guard found.needsSession, !isSignedIn else { return .follow(found.link) }

@@ -180,8 +180,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         return password == confirmation ? nil : (presenter.problem(ContractText.passwordsDiffer), .confirmation)
     }
 
-    /// Announces once that the passwords differ, when the second one is as long as the first. Before that, it differs with
-    /// every key.
+    /// Announces once that the passwords differ, when the second one is as long as the first. While it is shorter, the two always differ.
     private func announceMismatch() {
         guard passwordsMatch == false else {
             hasAnnouncedMismatch = false

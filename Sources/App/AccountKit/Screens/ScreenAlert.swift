@@ -28,9 +28,8 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
 
 /// Presents the alerts of a screen one after the other.
 ///
-/// SwiftUI loses an alert that is set while another one closes. The queue therefore delays a new alert until the view reports,
-/// with ``didClose()``, that it was updated without the earlier one. A dismissal contains the id of its alert, so a late one
-/// has no effect on the next alert.
+/// SwiftUI loses an alert that is set while another one closes. The queue therefore delays a new alert until the view calls ``didClose()``,
+/// after an update in which it showed no alert. A dismissal contains the id of its alert, so a late one has no effect on the next alert.
 package struct AlertQueue: Hashable, Sendable {
     /// The alert that is presented, or was presented last. Its texts remain while it disappears.
     package private(set) var content: ScreenAlert?

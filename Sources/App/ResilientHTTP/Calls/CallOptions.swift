@@ -37,6 +37,12 @@ public struct CallOptions: Hashable, Sendable {
     public var waitsForConnectivity: Bool?
     /// How the call uses the client's ``ResponseCache``; `nil` for the endpoint's policy.
     public var cache: CachePolicy?
+    /// How the call is stored in an `OfflineQueue` when it can't be sent; `nil` for the endpoint's policy.
+    public var queueing: QueueingPolicy?
+    /// The account with whose tokens alone the call is sent; `nil` for whichever account is signed in.
+    package var account: String?
+    /// Whether the call carries the session's token; `nil` for the endpoint's policy.
+    package var isAuthorized: Bool?
 
     /// Creates options that change nothing.
     public init() {}
@@ -65,6 +71,11 @@ extension CallOptions {
     /// Determines how the call uses the client's ``ResponseCache``.
     public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
 
+    /// The call is stored in an `OfflineQueue` when it can't be sent.
+    public static func queued(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) -> CallOptions {
+        CallOptions { $0.queueing = QueueingPolicy(lane: lane, lifetime: lifetime, coalescingKey: coalescingKey) }
+    }
+
     /// Returns these options with a maximum duration of the call.
     public func timeout(_ timeout: Duration) -> CallOptions { with { $0.timeout = timeout } }
     /// Returns these options with a maximum duration of one attempt.
@@ -89,6 +100,9 @@ extension CallOptions {
             options.waitsInLine = others.waitsInLine ?? waitsInLine
             options.waitsForConnectivity = others.waitsForConnectivity ?? waitsForConnectivity
             options.cache = others.cache ?? cache
+            options.queueing = others.queueing ?? queueing
+            options.account = others.account ?? account
+            options.isAuthorized = others.isAuthorized ?? isAuthorized
         }
     }
 
@@ -112,6 +126,9 @@ extension CallOptions {
         if let waitsInLine { policy.waitsInLine = waitsInLine }
         if let waitsForConnectivity { policy.waitsForConnectivity = waitsForConnectivity }
         if let cache { policy.cache = cache }
+        if let queueing { policy.queueing = queueing }
+        if let account { policy.account = account }
+        if let isAuthorized { policy.isAuthorized = isAuthorized }
         if case .generated = idempotency { policy.sendsIdempotencyKey = true }
     }
 }

@@ -10,6 +10,7 @@ public final class CallRecord: Sendable {
         var waits: [CallSummary.Wait] = []
         var status: Int?
         var gaveUp: GiveUpReason?
+        var mayHaveTakenEffect = false
     }
 
     /// The number of the call; unique in the process.
@@ -35,6 +36,12 @@ public final class CallRecord: Sendable {
 
     /// The number of requests that have been passed to the transport.
     public var attempts: Int { state.withLock(\.attempts) }
+
+    /// Whether the server may have performed the request in an attempt that brought no response.
+    public var mayHaveTakenEffect: Bool { state.withLock(\.mayHaveTakenEffect) }
+
+    /// Notes that an attempt brought no response though the server may have performed the request.
+    func noteLostResponse() { state.withLock { $0.mayHaveTakenEffect = true } }
 
     /// Whether there are listeners. If not, the ends of attempts need not be recorded.
     var isHeard: Bool { !listeners.isEmpty }

@@ -74,6 +74,7 @@ public final class Connectivity: Sendable {
         var isOnline: Bool
         var changes: UInt64 = 0
         var line = WaiterLine<Void>()
+        var observers: [ObjectIdentifier: @Sendable (Bool) -> Void] = [:]
     }
 
     private let state: Mutex<State>
@@ -91,12 +92,23 @@ public final class Connectivity: Sendable {
 
     /// Reports a change of the network path: gained, lost or replaced by another one.
     public func report(isOnline: Bool) {
-        let wakes = state.withLock { state in
+        let (wakes, observers) = state.withLock { state in
             state.isOnline = isOnline
             state.changes += 1
-            return isOnline ? state.line.wakeFirst(.max) : []
+            return (isOnline ? state.line.wakeFirst(.max) : [], Array(state.observers.values))
         }
         for wake in wakes { wake.resume() }
+        for observer in observers { observer(isOnline) }
+    }
+
+    /// Registers a closure to run at each reported change, with whether the device is online.
+    /// - Parameters:
+    ///   - object: The object that registers it. The closure runs as long as the object exists, and replaces its earlier one.
+    ///   - body: The closure.
+    package func onChange<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, Bool) -> Void) {
+        state.withLock { state in
+            state.observers[ObjectIdentifier(object)] = { [weak object] isOnline in if let object { body(object, isOnline) } }
+        }
     }
 
     /// Waits until the device is online.

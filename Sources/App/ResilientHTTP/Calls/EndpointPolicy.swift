@@ -26,6 +26,12 @@ public struct EndpointPolicy: Hashable, Sendable {
     /// server's delay has passed, and waits for that until its deadline.
     public var isVital = false
 
+    /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
+    public var queueing: QueueingPolicy?
+    /// The account with whose tokens alone calls are sent, and without asking the user to sign in; `nil` for whichever account is signed
+    /// in.
+    package var account: String?
+
     /// The policy for the refresh of a session. The session itself retries it.
     public static let sessionRefresh: EndpointPolicy = {
         var policy = EndpointPolicy(retry: .never, isAuthorized: false)
@@ -46,6 +52,23 @@ public struct EndpointPolicy: Hashable, Sendable {
         self.retry = retry
         self.sendsIdempotencyKey = sendsIdempotencyKey
         self.isAuthorized = isAuthorized
+    }
+}
+
+/// How a call is stored in an `OfflineQueue` when it can't be sent.
+///
+/// Only calls that are made through a queue are stored; other calls ignore the policy.
+public struct QueueingPolicy: Hashable, Sendable {
+    /// The lane: requests of one lane are sent in order, one at a time, and lanes do not wait for each other.
+    public var lane: String
+    /// The time after which a request that was not sent is not sent any more; `nil` for the queue's.
+    public var lifetime: Duration?
+    /// Requests of a lane with the same key replace each other as long as none was sent: the last one wins. `nil` to store each.
+    public var coalescingKey: String?
+
+    /// Creates a policy.
+    public init(lane: String = "default", lifetime: Duration? = nil, coalescingKey: String? = nil) {
+        (self.lane, self.lifetime, self.coalescingKey) = (lane, lifetime, coalescingKey)
     }
 }
 

@@ -56,9 +56,9 @@ public struct APIClient: Sendable {
     /// The common part of all requests; `nil` if the base URL is invalid.
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
-    private var middleware: [any ClientMiddleware]
+    var middleware: [any ClientMiddleware]
     /// The innermost middleware, inside of the session's.
-    private var storage: ResponseCacheMiddleware?
+    var storage: ResponseCacheMiddleware?
     /// The codes that the app knows, with its own translations.
     public let catalogue: ErrorCatalogue
     /// Clocks, randomness and logger.
@@ -282,7 +282,7 @@ extension APIClient {
         }
     }
 
-    private func makeRequest(_ outgoing: Outgoing) throws(APIError) -> HTTPRequest {
+    func makeRequest(_ outgoing: Outgoing) throws(APIError) -> HTTPRequest {
         guard let base, var request = blank, BaseAddress.isPath(outgoing.path) else {
             throw APIError(.invalidRequest, context: outgoing.name)
         }

@@ -51,6 +51,7 @@ struct Exchange: Sendable {
             var error = error
             error.attempts = number
             if error.status != nil { error.sentCredentials = request.carriesCredentials }
+            if error.status == nil, !error.surelyNeverLeft { context.record.noteLostResponse() }
             if context.record.isHeard {
                 context.record.note(.attemptFinished(number, outcome(error, duration: context.now - begin)))
             }

@@ -153,7 +153,7 @@ extension APIError {
 
 /// The rules that determine how long gates stay closed, and how long calls wait.
 ///
-/// The defaults are the result of a search over policies for a server at a fifth of its capacity, see `docs/benchmarks.md`.
+/// The defaults are the result of a search over policies for a server at a fifth of its capacity, see `docs/contributing/benchmarks.md`.
 /// With longer extensions the server can serve more of its capacity; with shorter ones clients detect its recovery earlier.
 public struct GateRules: Hashable, Sendable {
     /// The random extension of a server's delay, as a fraction of the delay, so that many clients don't return at once.

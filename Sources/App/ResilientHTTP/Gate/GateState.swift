@@ -1,7 +1,7 @@
 /// One gate: open, closed, half-open, or paced. A value: time and randomness are arguments.
 ///
-/// After the closure, one request is admitted as a probe. Each success doubles the number of probes that may be in flight,
-/// until the gate is fully open. Many callers that waited for the same instant therefore don't return at once.
+/// When the closure ends, one request is admitted as a probe. Each success doubles the number of probes that may be in flight, until the
+/// gate is fully open. So the callers that waited for the end of the closure don't all send their requests at once.
 ///
 /// If the server serves some requests of a busy client and refuses others, the gate is paced instead: it admits requests at the
 /// rate at which the server serves them. The rate grows while no request is refused.
@@ -52,7 +52,7 @@ struct GateState: Sendable {
 
     /// Creates an open gate.
     ///
-    /// - Parameter number: Distinguishes the gates of a table, so that no probe of an earlier gate is counted here.
+    /// - Parameter number: A number that no earlier gate of the table had. The result of a probe that an earlier gate sent is then ignored.
     init(number: UInt64 = 0) {
         opening = number << 32
     }
@@ -114,9 +114,9 @@ struct GateState: Sendable {
     /// Records that a request ended without information about the server's load.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
-    /// Records that the server refused a request because of its load, with a delay.
+    /// Records a refusal because of the server's load whose response contains a delay.
     ///
-    /// - Returns: The instant at which the gate opens; `nil` if it is paced instead.
+    /// - Returns: The instant at which the gate opens; `nil` if it stays open and paces requests instead.
     @discardableResult
     mutating func noteRefusal(
         _ pass: Pass = .free,
@@ -136,7 +136,7 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Records that the server refused a request because of its load, without a delay.
+    /// Records a refusal because of the server's load whose response contains no delay.
     ///
     /// - Returns: The instant at which the gate opens.
     @discardableResult

@@ -1,15 +1,19 @@
 import ErrorContract
 public import HTTPTypes
 
-/// Gives POST and PATCH requests of endpoints whose policy asks for it an `Idempotency-Key`, so that they may be repeated.
+/// Adds an `Idempotency-Key` to POST and PATCH requests of endpoints whose policy requires it, so that they may be repeated.
 ///
-/// The key is made once per call and kept through its attempts; it is sent as a quoted string (draft-ietf-httpapi-idempotency-key-header).
-/// A request that has a key keeps it.
+/// The key is created once per call, and all attempts of the call send the same one. It is sent as a quoted string
+/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed.
+///
+/// The key is unknown outside the call. If the retries are over, and the server may have performed the request
+/// in one of the attempts, the call therefore fails with the kind `unknownOutcome`: another call would have another key. A caller with its
+/// own key can repeat the request safely, and gets the error of the last attempt.
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 
     /// Creates the middleware.
-    /// - Parameter makeKey: Makes a key that nobody else makes.
+    /// - Parameter makeKey: Returns a new unique key.
     public init(makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }) {
         self.makeKey = makeKey
     }
@@ -25,7 +29,13 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         else { return try await next(request, body) }
         var request = request
         request.headerFields[.idempotencyKey] = "\"\(makeKey())\""
-        return try await next(request, body)
+        do {
+            return try await next(request, body)
+        } catch let error as APIError where error.hidesLostResponse(of: context) {
+            var unknown = APIError(.unknownOutcome, context: error.context, underlying: error.underlying)
+            (unknown.attempts, unknown.hold) = (error.attempts, error.hold)
+            throw unknown
+        }
     }
 
     /// 128 random bits in hexadecimal digits.
@@ -35,5 +45,12 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
             let digits = String(half, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
+    }
+}
+
+extension APIError {
+    /// Whether the call ends without a response though the server may have performed the request.
+    fileprivate func hidesLostResponse(of context: CallContext) -> Bool {
+        status == nil && kind != .cancelled && kind != .decoding && context.record.mayHaveTakenEffect
     }
 }

@@ -58,8 +58,8 @@ extension RetryPolicy {
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
-        // The gate lets nothing through before. A call that was the probe joins the line behind the others, so that the next refusal does not
-        // cost it another retry.
+        // The gate lets nothing through before. A call that was the probe joins the line behind the others, so that the next refusal does
+        // not cost it another retry.
         if let hold = error.hold, hold.wait > wait || hold.isProbe {
             (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
         }
@@ -79,9 +79,9 @@ extension RetryPolicy {
 
 /// Ends all retries of a client while too many of its requests fail, so that retries can't multiply the load of a server in trouble.
 ///
-/// Follows gRPC's retry throttling (proposal A6): 10 tokens, one less for a retryable failure that reached a server, 2.5 less for a time-out,
-/// and a tenth more for a success; no retry at half of the tokens or less. Refusals that closed a gate cost nothing: the gate bounds
-/// how many requests follow them.
+/// Follows gRPC's retry throttling (proposal A6): 10 tokens, one less for a retryable failure that reached a server, 2.5 less for a
+/// time-out, and a tenth more for a success; no retry at half of the tokens or less. Refusals that closed a gate cost nothing: the gate
+/// bounds how many requests follow them.
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
     private let tokens: Atomic<Int>

@@ -63,7 +63,8 @@ public struct RetryMiddleware: ClientMiddleware {
         }
     }
 
-    /// Waits until the device is online or the call's time is up. Without a monitor of the connection the call tries again every two seconds.
+    /// Waits until the device is online or the call's time is up. Without a monitor of the connection the call tries again every two
+    /// seconds.
     /// - Returns: Whether the call may try again.
     private func waitForConnection(_ context: CallContext) async throws -> Bool {
         let clock = context.environment.clock

@@ -2,18 +2,18 @@ public import ErrorContract
 import Logging
 import Timekeeping
 
-/// Gives any operation the waits of a client: backoff with full jitter, the delay that an error names, and a deadline.
+/// Repeats any operation like a client repeats a request: with backoff with full jitter, the delay that an error contains, and a deadline.
 ///
-/// The operation is repeated if what it throws maps to a retryable `APIError`. It is repeated however often it took
-/// effect: give it only what may happen twice.
+/// The operation is repeated if its error maps to a retryable `APIError`. It is repeated even if an attempt had an effect, so pass only
+/// operations that may be executed twice.
 /// - Parameters:
-///   - policy: How often, and after which waits.
-///   - timeout: The time until no further wait is begun that would end later.
-///   - context: Where in the app it happens; goes into the log and the error.
-///   - surroundings: Time, chance and log; each attempt is logged at debug level.
+///   - policy: The number of retries, and the delays before them.
+///   - timeout: The time from the call to its deadline. No delay begins that would end after the deadline; an attempt may exceed it.
+///   - context: The part of the app that calls; the log and the error contain it.
+///   - environment: The clock, randomness and logger. Each failed attempt is logged at debug level.
 ///   - isolation: The actor that the operation runs on; the caller's by default.
-///   - operation: What is to be done.
-/// - Throws: The error of the last attempt, with the number of attempts; `cancelled` as soon as the task is cancelled.
+///   - operation: The operation.
+/// - Throws: The error of the last attempt, with the number of attempts; an error of the kind `cancelled` as soon as the task is canceled.
 public func withRetry<Value>(
     _ policy: RetryPolicy = RetryPolicy(),
     timeout: Duration = .seconds(30),

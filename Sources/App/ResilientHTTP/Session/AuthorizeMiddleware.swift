@@ -8,7 +8,8 @@ import Timekeeping
 /// sent unchanged. The code decides, not the status: a stale API key is a 401 too, and neither refreshes nor signs out.
 ///
 /// A refresh that fails for a passing reason (a 503, a lost connection) is repeated until the deadline of the call. A call belongs to the
-/// session that signed its first attempt: it is never sent with the tokens of a user who signed in later.
+/// session that signed its first attempt: it is never sent with the tokens of a user who signed in later. A call for an account, such as
+/// one from an offline queue, is sent only with a token of that account, which each attempt checks, and never asks the user to sign in.
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session.
     public let session: Session
@@ -33,6 +34,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
             return try await next(request.signed(with: held), body)
         } catch let error as APIError {
             guard let way = error.renewal, body?.isOneShot != true else { throw error }
+            guard way == .refresh || context.policy.account == nil else { throw error }
             guard let renewed = try await renewed(after: held, by: way, refusedWith: error, context: context) else { throw error }
             try bind(context, to: renewed)
             return try await next(request.signed(with: renewed), body)
@@ -41,6 +43,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
 
     /// Binds a call to the session of its first attempt, so that a retry never carries the tokens of another user.
     private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
+        if let account = context.policy.account, held?.credentials.userID != account { throw APIError.signedOut.named(context) }
         guard let id = held?.sessionID else { return }
         let bound = context.bind(id)
         guard bound != id, !session.mayContinue(bound, as: id) else { return }
@@ -70,10 +73,11 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         context: CallContext
     ) async throws -> SessionState.Held? {
         let deadline = context.deadline
+        let mayPrompt = context.policy.account == nil
         do {
             // The deadline of the call ends the wait, not the renewal.
             let ended = try await context.environment.clock.run(until: deadline) {
-                try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline)
+                try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline, mayPrompt: mayPrompt)
             }
             guard let ended else {
                 var error = APIError(.timeout)

@@ -8,8 +8,8 @@
     /// let store = KeychainCredentialStore(service: "com.example.app", accessGroup: "ABCDE12345.com.example.shared")
     /// ```
     ///
-    /// **Accessibility.** With the default, the item can be read after the first unlock since the device started, also in the background, and
-    /// it neither moves to another device nor into a backup that is restored elsewhere. Before that unlock ``load()`` throws a
+    /// **Accessibility.** With the default, the item can be read after the first unlock since the device started, also in the background,
+    /// and it neither moves to another device nor into a backup that is restored elsewhere. Before that unlock ``load()`` throws a
     /// ``Failure`` whose ``Failure/isLocked`` is `true`: the user is still signed in, so try again when protected data is available.
     ///
     /// **Access group.** An app and its extensions share the session if both have the group in their entitlement

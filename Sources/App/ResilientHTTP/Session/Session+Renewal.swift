@@ -19,18 +19,20 @@ extension Session {
     ///   - stale: The credentials that were refused; `nil` if the request carried none.
     ///   - way: The renewal that the refusal asks for.
     ///   - deadline: Until when passing failures are waited out; `nil` for one attempt.
+    ///   - mayPrompt: Whether the user may be asked to sign in.
     /// - Returns: `nil` if so many renewals succeeded lately that one more would not help.
     /// - Throws: ``APIError``: `unauthorized` if there are none, the refresh's own error if it failed for a passing reason.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
-        until deadline: Duration?
+        until deadline: Duration?,
+        mayPrompt: Bool = true
     ) async throws -> (held: SessionState.Held, isShared: Bool)? {
         while true {
             do {
                 let (held, isShared) = try await renewal.run(
                     unless: { [self] in state.withLock { $0.entrance(after: stale, at: environment.clock.now) } },
-                    { [self] in try await renew(by: way) }
+                    { [self] in try await renew(by: way, mayPrompt: mayPrompt) }
                 )
                 // A flight that began for an earlier session may end after another sign-in.
                 guard let stale, !mayContinue(stale.sessionID, as: held.sessionID) else { return (held, isShared) }
@@ -44,6 +46,9 @@ extension Session {
                     throw error
                 case .superseded: continue
                 case .excessive: return nil
+                case .promptNeeded(let refusal):
+                    // The flight was another caller's that may not prompt.
+                    guard mayPrompt else { throw refusal ?? .signedOut }
                 case .paused(let error, let instant):
                     // A wait that would end after the deadline is not begun.
                     guard let deadline, instant < deadline, error.isRetryable, error.kind != .noInternet else { throw error }
@@ -53,7 +58,7 @@ extension Session {
         }
     }
 
-    private func renew(by way: Renewal) async throws -> SessionState.Held {
+    private func renew(by way: Renewal, mayPrompt: Bool) async throws -> SessionState.Held {
         var generation = state.withLock(\.generation)
         var refusal: APIError?
         if way == .refresh {
@@ -64,6 +69,7 @@ extension Session {
             case .impossible(let basis, let error): (generation, refusal) = (basis, error)
             }
         }
+        guard mayPrompt else { throw SessionFailure.promptNeeded(refusal) }
         let ended = state.withLock(\.held)
         guard try await end(basedOn: generation) else { throw SessionFailure.superseded }
         guard let signedIn = await prompt?() else {
@@ -71,6 +77,7 @@ extension Session {
             throw state.withLock(\.held) == nil ? SessionFailure.ended(refusal) : SessionFailure.superseded
         }
         await persistQuietly(state.withLock { $0.continue(ended, with: signedIn.identified()) })
+        await noteChange()
         let held = state.withLock { $0.mayContinue(ended?.sessionID) ? $0.held : nil }
         guard let held else { throw SessionFailure.superseded }
         return held
@@ -129,6 +136,7 @@ extension Session {
             return (held.sessionID == session ? .renewed(held) : .superseded, session, held.sessionID)
         }
         await noteEnd(of: before, unless: after)
+        if before != after { await noteChange() }
         return adopted
     }
 
@@ -247,8 +255,8 @@ extension APIError {
 
     /// Whether a server refused the credentials, rather than being unable to check them.
     ///
-    /// A 400 or 403 counts only if the API says so in its body: proxies and limits use these statuses as well. Another stale credential, such as
-    /// an API key, says nothing about the session.
+    /// A 400 or 403 counts only if the API says so in its body: proxies and limits use these statuses as well. Another stale credential,
+    /// such as an API key, says nothing about the session.
     fileprivate var isRefusalOfCredentials: Bool {
         guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
         let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")

@@ -50,6 +50,8 @@ public final class Session: Sendable {
     private let writing = SingleFlight<Void>()
     /// The closures to run when a session is over, by the object that registered them.
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
+    /// The closures to run when another account may be signed in, by the object that registered them.
+    private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
     /// One write at a time: a store may compare and write in two steps.
     let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
 
@@ -57,7 +59,7 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - store: Where the credentials are stored.
     ///   - timing: How long refreshes take and how they are repeated.
-    ///   - surroundings: Time, randomness and log.
+    ///   - environment: Time, randomness and log.
     ///   - refresh: Exchanges a refresh token for new credentials.
     ///   - revoke: Revokes credentials that arrive after the session ended; `nil` drops them.
     ///   - prompt: Asks the user to sign in when the session has ended; `nil` lets the calls fail.
@@ -83,6 +85,14 @@ public final class Session: Sendable {
         get async throws { try await held()?.credentials }
     }
 
+    /// The account that is signed in, as ``Credentials/userID``; `nil` if no user is signed in or the credentials do not name the account.
+    ///
+    /// An offline queue stores authorized requests only for an account that it knows, and sends them only with tokens of that account.
+    /// - Throws: The store's error.
+    public var identity: String? {
+        get async throws { try await held()?.credentials.userID }
+    }
+
     /// Refreshes the session now.
     /// - Parameter timeout: The time within which a refresh that fails for a passing reason is repeated; by default it is not.
     /// - Throws: `APIError`; the server's refusal if it ended the session.
@@ -106,7 +116,8 @@ public final class Session: Sendable {
         return true
     }
 
-    /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store fails.
+    /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store
+    /// fails.
     ///
     /// The change is written to the store even if the caller is canceled, and after every change before it.
     /// - Returns: The credentials that were replaced, to be revoked at the server.
@@ -120,6 +131,8 @@ public final class Session: Sendable {
         }
         await noteEnd(of: replaced?.sessionID, unless: session)
         try await persist(generation)
+        let isSignOut = credentials == nil || credentials?.userID != replaced?.userID
+        await noteChange(signedOut: isSignOut ? replaced?.userID : nil)
         return replaced
     }
 
@@ -131,6 +144,24 @@ public final class Session: Sendable {
         endings.withLock { endings in
             endings[ObjectIdentifier(object)] = { [weak object] session in if let object { await body(object, session) } }
         }
+    }
+
+    /// Registers a closure to run each time that another account may be signed in, or none.
+    /// - Parameters:
+    ///   - object: The object that registers it. The closure runs as long as the object exists, and replaces its earlier one.
+    ///   - body: The closure.
+    package func onChange<Object: AnyObject & Sendable>(
+        of object: Object,
+        _ body: @escaping @Sendable (Object, SessionChange) async -> Void
+    ) {
+        observers.withLock { observers in
+            observers[ObjectIdentifier(object)] = { [weak object] change in if let object { await body(object, change) } }
+        }
+    }
+
+    func noteChange(signedOut account: String? = nil) async {
+        let change = SessionChange(signedOut: account)
+        for observer in observers.withLock({ Array($0.values) }) { await observer(change) }
     }
 
     func noteEnd(of session: String?, unless present: String?) async {
@@ -194,6 +225,12 @@ extension Session {
             }
         }
     }
+}
+
+/// A change of the account that is signed in.
+package struct SessionChange: Sendable {
+    /// The account that the app signed out; `nil` if it signed none out. The end of a session that the server refused is no sign-out.
+    package var signedOut: String?
 }
 
 /// The credentials of a session, and the generation that its store holds. A value under the session's lock.
@@ -278,8 +315,8 @@ struct SessionState {
         return revocations.waiting.isEmpty ? nil : revocations.waiting.removeFirst()
     }
 
-    /// Takes the credentials of a sign-in that the client asked for. The calls of the session that ended go on with them, unless another user
-    /// is known to have signed in.
+    /// Takes the credentials of a sign-in that the client asked for. The calls of the session that ended go on with them, unless another
+    /// user is known to have signed in.
     mutating func `continue`(_ ended: Held?, with new: Credentials) -> UInt64 {
         // A sign-in screen may have begun the session already.
         if credentials != new { _ = replace(with: new) }
@@ -340,6 +377,8 @@ enum SessionFailure: Error {
     case superseded
     /// Too many renewals in a short time.
     case excessive
+    /// The user has to sign in, and the caller may not ask for it; the server's refusal, if it was asked.
+    case promptNeeded(APIError?)
     /// A refresh failed for a passing reason, and the next one begins at an instant.
     case paused(APIError, until: Duration)
 }

@@ -2,7 +2,8 @@ public import Foundation
 
 /// A form with files: `multipart/form-data` (RFC 7578), with names escaped as browsers do (WHATWG HTML §4.10.21.8).
 ///
-/// Files are read while the form is sent. The length of the form is known before. A form can be sent several times.
+/// Files are read while the form is sent. The request has a `Content-Length`, unless the size of a file can't be read. A form can be sent
+/// several times.
 ///
 /// ```swift
 /// var form = MultipartForm()

@@ -29,7 +29,6 @@ public protocol HTTPTransport: Sendable {
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
     ///   - body: The body, if there is one. It is sent before the response is returned, unless the server refuses the request earlier.
-    ///   - timeout: The time until the head of a success, or until the last byte of any other response.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
     ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader of the response takes no
     ///     bytes doesn't count.

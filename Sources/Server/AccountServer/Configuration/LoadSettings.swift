@@ -23,7 +23,7 @@ public struct IdempotencySettings: Sendable {
     /// How long a response is sent again.
     public var lifetime = Duration.seconds(86_400)
     /// The megabytes (2^20 bytes) of all keys; see `IdempotencyBounds` for the shares of clients.
-    public var megabytes = 256
+    public var megabytes = 1_024
 
     /// Creates the default settings.
     public init() {}

@@ -53,7 +53,7 @@ struct Serve: AsyncParsableCommand {
               SHUTDOWN_DELAY_SECONDS                 the time after SIGTERM in which the server still serves, but is not ready (2)
               REQUEST_TIMEOUT_SECONDS                the time after which a request gets 504 (30)
               IDEMPOTENCY_KEY_HOURS                  the lifetime of an Idempotency-Key in hours (24)
-              IDEMPOTENCY_MEGABYTES                  the space for such keys in the database (256)
+              IDEMPOTENCY_MEGABYTES                  the space for such keys in the database (1024)
               PASSWORD_RESET_SUBJECT, _PREVIEW       replace the standard subject and preview text
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id

@@ -106,7 +106,7 @@ extension Doctor {
             let found = try await SQLiteInspection(path: path)
             if let damage = found.damage.first {
                 return [
-                    .wrong("database", "is damaged: \(damage)", "stop the server and restore a backup; see docs/operations.md")
+                    .wrong("database", "is damaged: \(damage)", "restore a backup; see docs/operations/backup.md")
                 ]
             }
             if found.isSealed {

@@ -54,7 +54,7 @@ struct Doctor: Sendable {
 
     private func examineMail() async -> Finding {
         guard case .smtp(var settings) = configuration.mail else {
-            let remedy = "set EMAIL_HOST and the related settings; see docs/mail.md"
+            let remedy = "set EMAIL_HOST and the related settings; see docs/operations/mail.md"
             return configuration.environment == .production
                 ? .advice("mail", "no email is sent: emails go to the local mailbox", remedy)
                 : .good("mail", "emails go to the local mailbox")

@@ -6,6 +6,9 @@ package import StrictJSON
 /// OpenAPI document, the reference page and the tests of limits are derived from it.
 ///
 /// The router serves a path with and without a trailing slash. ``path`` is the one that clients should call.
+///
+/// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` decide which of them a server
+/// has, and some of their members.
 public struct APIOperation: Sendable {
     /// The HTTP method.
     public enum Method: String, Sendable {
@@ -25,7 +28,7 @@ public struct APIOperation: Sendable {
         case page
     }
 
-    /// Whether a request can be repeated with its `Idempotency-Key`.
+    /// Whether a request can be repeated with its `Idempotency-Key`, and to whom the key belongs.
     package enum Idempotency: Hashable, Sendable {
         /// No, because responses with secrets must not be stored.
         case none
@@ -37,33 +40,38 @@ public struct APIOperation: Sendable {
 
     /// The HTTP method.
     public let method: Method
-    /// The path, with parameters in braces.
+    /// The path, with parameters in braces, such as `/errors/{code}`. It begins with a slash and has none at its end.
     public let path: String
-    /// The name of the operation in the document, and its anchor on the page.
+    /// The name of the operation in the document (`operationId`), and its anchor on the page. It is unique, and part of the API: generators
+    /// derive names of functions from it.
     public let id: String
-    /// The heading.
+    /// The heading, a few words without a period.
     public let summary: String
     /// The description for callers.
     package let about: Prose
     /// Whether an access token is needed.
     package internal(set) var needsSession = false
+    /// The parameters besides ``APIParameter/common`` and the idempotency key.
     package internal(set) var parameters: [APIParameter] = []
+    /// The body of the request; `nil` if there is none.
     package internal(set) var request: RequestContent?
+    /// The responses that are not errors, at most one for each status.
     package internal(set) var responses: [DescribedResponse]
     /// The responses if error bodies have the form `success` and the responses then differ.
     var wrappedResponses: [DescribedResponse] = []
     /// The codes that are specific to this operation. The other members add the codes of decoding, of stores and of limits.
     var ownCodes: [ErrorCode] = []
     package internal(set) var idempotency = Idempotency.none
-    /// Whether the request is refused when the server is overloaded.
+    /// Whether the request is refused when the server is overloaded. Health checks and metrics are not.
     var isShed = true
     /// Whether the operation uses a store, which may fail or be busy.
     var asksStore = false
     /// The limits that count the request, in the order in which responses report them.
     package internal(set) var limits: [AccountLimit] = []
+    /// The format of the errors. Routes of apps in the field have a fixed one.
     package internal(set) var errorStyle = ErrorStyle.configured
 
-    /// Returns the operation with the settings of a server.
+    /// Returns the operation with the settings of a server: the policy of new passwords, and the responses of the configured format.
     func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
         copy.request?.replace(
@@ -77,6 +85,11 @@ public struct APIOperation: Sendable {
     package var allParameters: [APIParameter] { parameters + (idempotency == .none ? [] : [.idempotencyKey]) }
 
     /// Returns all codes that the operation may return, in the order of the catalogue.
+    ///
+    /// They follow from the members: a request adds the errors of decoding, a store those of the database, limits 429, and so on. So only
+    /// codes that are specific to the operation are listed by hand.
+    /// - Parameter settings: The settings of the server: without active limits, an operation can't return `RATE_LIMIT_EXCEEDED`.
+    /// - Complexity: O(codes of the catalogue).
     public func codes(_ settings: APISettings) -> [ErrorCode] {
         var codes = Set(ownCodes + [.serverInternalError])
         if let request { codes.formUnion(request.codes) }
@@ -95,12 +108,12 @@ public struct APIOperation: Sendable {
         return ErrorCatalogue.standard.definitions.map(\.code).filter(codes.contains)
     }
 
-    /// Returns all statuses that the operation may return.
+    /// Returns all statuses that the operation may return, with and without errors.
     public func statuses(_ settings: APISettings) -> Set<Int> {
         Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
-    /// Returns the active limits that count the request.
+    /// Returns the active limits that count the request, in the order of the settings.
     package func limits(in settings: APISettings) -> [APISettings.Limit] {
         settings.limits.filter { limits.contains($0.limit) }
     }
@@ -115,15 +128,22 @@ public struct APIOperation: Sendable {
     }
 }
 
-/// The body of a request: JSON, or the same members as a form.
+/// The body of a request: JSON, or the same members as a form. The server accepts both for each operation.
 package struct RequestContent: Sendable {
+    /// The schema, whose name is that of the wire type.
     package private(set) var schema: NamedSchema
+    /// An example that the type can be decoded from.
     package let example: JSONObject
     /// Whether browsers send it from a page of the server.
     package let isForm: Bool
 
     /// Derives the schema from a wire type.
-    /// - Parameter name: The name of the schema; the type's name if `nil`.
+    /// - Parameters:
+    ///   - type: The type that the server decodes.
+    ///   - name: The name of the schema; the type's name if `nil`.
+    ///   - example: An example with all members.
+    ///   - isForm: Whether browsers send it from a page of the server.
+    /// - Precondition: The type can be decoded from the example.
     init(_ type: (some Decodable).Type, named name: String? = nil, example: JSONObject, isForm: Bool = false) {
         let recorded = NamedSchema(recording: type, example: .object(example), optional: .nullable)
         schema = NamedSchema(name ?? recorded.name, recorded.schema)
@@ -162,13 +182,18 @@ package struct RequestContent: Sendable {
 
 /// A parameter in the path, the query, the headers or a cookie. Only those in the path are required.
 package struct APIParameter: Sendable {
+    /// The part of the request that has the parameter.
     package enum Place: String, Sendable {
         case path, query, header, cookie
     }
 
+    /// The name; header names are compared without case.
     package let name: String
+    /// The part of the request.
     package let place: Place
+    /// The schema of the value.
     package let schema: Schema
+    /// The description for callers.
     package let about: Prose
 
     /// The parameter in OpenAPI.
@@ -184,6 +209,7 @@ extension APIParameter {
     /// The parameters that every operation accepts. The document describes them once.
     package static let common = [acceptLanguage, requestID]
 
+    /// The key of a request that can be repeated. The pattern accepts a text in quotes (RFC 9651) and a text without them.
     static let idempotencyKey = APIParameter(
         name: "Idempotency-Key",
         place: .header,
@@ -199,6 +225,7 @@ extension APIParameter {
             """
     )
 
+    /// The preferred languages.
     static let acceptLanguage = APIParameter(
         name: "Accept-Language",
         place: .header,
@@ -206,6 +233,7 @@ extension APIParameter {
         about: "The languages that the reader understands (RFC 9110 §12.5.4); texts come in the best of them."
     )
 
+    /// The id of the request, which the client may choose.
     static let requestID = APIParameter(
         name: "X-Request-Id",
         place: .header,

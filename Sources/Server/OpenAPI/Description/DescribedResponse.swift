@@ -1,14 +1,17 @@
 import ErrorContract
 package import StrictJSON
 
-/// A response that is not an error of the contract.
+/// A response that is not an error of the contract. Errors are derived from the codes of the operation.
 package struct DescribedResponse: Sendable {
-    /// A body.
+    /// A body in one media type.
     package struct Content: Sendable {
+        /// The media type without parameters, such as `application/json`.
         package let mediaType: String
         package let schema: Schema
+        /// An example that the schema accepts; `nil` for texts.
         package let example: JSONValue?
 
+        /// Creates JSON content.
         static func json(_ schema: NamedSchema, example: JSONValue) -> Content {
             Content(mediaType: "application/json", schema: .named(schema), example: example)
         }
@@ -18,26 +21,41 @@ package struct DescribedResponse: Sendable {
             json(NamedSchema(recording: type, example: example, optional: .required), example: example)
         }
 
+        /// An HTML page.
         static let page = Content(mediaType: "text/html", schema: .text(), example: nil)
     }
 
-    /// An operation that can follow, with members of this response in its request.
+    /// An operation that can follow, with members of this response in its request. Generators and test tools use it to call operations in
+    /// sequence.
     struct Link: Sendable {
         let name: String
+        /// The `id` of the next operation.
         let operationID: String
         /// Members of the next request, as runtime expressions (OpenAPI 3.1 §4.8.20.4).
         let request: JSONObject
         let about: String
     }
 
+    /// The HTTP status.
     package let status: Int
     package let about: Prose
+    /// The bodies by media type; several if the client can choose by `Accept`, and none for a response without a body.
     package let contents: [Content]
+    /// The headers besides those that all responses have.
     let headers: [APIHeader]
+    /// The operations that can follow.
     let links: [Link]
     /// Whether the body is in the user's language, which `Content-Language` names.
     let isLocalized: Bool
 
+    /// Creates a response.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - about: The description for callers.
+    ///   - contents: The bodies by media type.
+    ///   - headers: The headers besides those that all responses have.
+    ///   - links: The operations that can follow.
+    ///   - isLocalized: Whether the body is in the user's language.
     init(
         _ status: Int,
         _ about: Prose,
@@ -64,6 +82,7 @@ package struct DescribedResponse: Sendable {
 struct APIHeader: Sendable {
     let name: String
     let schema: Schema
+    /// Whether every response with the status has it.
     var isRequired = true
     let about: Prose
 
@@ -74,6 +93,7 @@ struct APIHeader: Sendable {
 }
 
 extension APIHeader {
+    /// The id of the request.
     static let requestID = APIHeader(
         name: "X-Request-Id",
         schema: .text(TextRules(length: 1...64, pattern: "^[A-Za-z0-9._\\-]+$")),
@@ -81,12 +101,14 @@ extension APIHeader {
             "The id by which the server's log knows the request: the request's own `X-Request-Id` if it is sane, else a new one."
     )
 
+    /// The delay before a retry.
     static let retryAfter = APIHeader(
         name: "Retry-After",
         schema: .integer(0...Int(Int32.max)),
         about: "The seconds after which a repeat makes sense; the body says the same as `retry_after`."
     )
 
+    /// The scheme of authentication, with status 401.
     static let authenticate = APIHeader(
         name: "WWW-Authenticate",
         schema: .text(TextRules(choices: ["Bearer"])),
@@ -113,6 +135,8 @@ extension APIHeader {
     /// A list of names in quotes with parameters (RFC 9651).
     private static let limitPattern = #"^"[^"]+"(;[a-z]+=[^;,]+)*(, "[^"]+"(;[a-z]+=[^;,]+)*)*$"#
 
+    /// Returns the header with the language of the texts.
+    /// - Parameter languages: The languages of the server.
     static func contentLanguage(_ languages: [Language]) -> APIHeader {
         APIHeader(
             name: "Content-Language",
@@ -122,7 +146,9 @@ extension APIHeader {
     }
 
     /// Returns the header with an error code.
-    /// - Parameter isRequired: Whether every response with the status has it.
+    /// - Parameters:
+    ///   - codes: The codes that are possible.
+    ///   - isRequired: Whether every response with the status has it.
     static func errorCode(_ codes: [ErrorCode], isRequired: Bool = true) -> APIHeader {
         APIHeader(
             name: "X-Error-Code",

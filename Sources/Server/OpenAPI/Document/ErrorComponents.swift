@@ -3,10 +3,18 @@ import Foundation
 public import StrictJSON
 
 /// The components of an OpenAPI document that describe errors, derived from a catalogue.
+///
+/// ``OpenAPIDocument`` includes them. Use them alone if another service returns the same errors: write ``document(version:)`` to a file,
+/// and refer to its responses from that service's document.
+///
+/// ```swift
+/// let errors = ErrorComponents(base: "https://accounts.example.com").document(version: "1.0.0")
+/// ```
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
     /// The default format of error bodies.
     private let form: ErrorForm
+    /// The languages that `Content-Language` can have.
     private let languages: [Language]
     /// The address before the paths of the codes' pages.
     private let base: String
@@ -16,7 +24,8 @@ public struct ErrorComponents: Sendable {
     ///   - catalogue: The codes and their texts.
     ///   - form: The default format of error bodies.
     ///   - languages: The languages of the texts.
-    ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`.
+    ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`. The `type` of problem details
+    ///     begins with it.
     public init(
         catalogue: ErrorCatalogue = .standard,
         form: ErrorForm = .standard,
@@ -30,6 +39,9 @@ public struct ErrorComponents: Sendable {
     }
 
     /// Returns a document that only has the components of all codes, for other documents to refer to.
+    /// - Parameter version: The version of the document.
+    /// - Returns: An OpenAPI document without paths: schemas, headers, examples, and a response for each code.
+    /// - Complexity: O(number of codes).
     public func document(version: String) -> JSONValue {
         let codes = catalogue.definitions.map(\.code)
         var components: JSONObject = [:]
@@ -67,7 +79,7 @@ public struct ErrorComponents: Sendable {
         }
     }
 
-    /// Returns the response with one of several codes of the same status.
+    /// Returns the response with one of several codes of the same status, with an example for each code.
     func response(_ codes: [ErrorCode], in form: ErrorForm) -> JSONValue {
         let isProblem = form.rawValue == "problem"
         var contents: JSONObject = [:]
@@ -103,15 +115,18 @@ public struct ErrorComponents: Sendable {
         Prose(codes.map { "- `\($0)`: \(catalogue[$0]?.summary ?? "")" }.joined(separator: "\n"))
     }
 
+    /// Returns a reference to a shared header.
     static func reference(to header: APIHeader) -> JSONValue { ["$ref": .string("#/components/headers/\(header.name)")] }
 
+    /// Returns the name of the example of a code as a problem.
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
-    /// Examples in the configured format have the name of the code.
+    /// Returns the name of an example. Examples in the configured format have the name of the code.
     private func exampleName(_ code: ErrorCode, _ form: ErrorForm) -> String {
         form == self.form ? code.rawValue : "\(code).\(form.rawValue)"
     }
 
+    /// Returns the content of a media type with references to the examples of several codes.
     private func content(_ schema: NamedSchema, _ codes: [ErrorCode], _ name: (ErrorCode) -> String) -> JSONValue {
         let examples = codes.map { ($0.rawValue, JSONValue.object(["$ref": .string("#/components/examples/\(name($0))")])) }
         return ["schema": Schema.named(schema).json, "examples": .object(JSONObject(examples))]
@@ -130,6 +145,7 @@ extension [NamedSchema] {
 package struct ErrorExample {
     private let definition: ErrorDefinition
 
+    /// Creates the example of a code. Time and request id are fixed, so that documents are the same each time.
     package init(definition: ErrorDefinition) { self.definition = definition }
 
     /// The members of the response.
@@ -137,6 +153,7 @@ package struct ErrorExample {
         payload(base: "")
     }
 
+    /// Returns the members of the response, with the address of the code's page.
     private func payload(base: String) -> ErrorPayload {
         var payload = ErrorPayload(
             code: definition.code,
@@ -161,6 +178,7 @@ package struct ErrorExample {
     /// - Parameter base: The address before the path of the code's page.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 
+    /// The English text. Codes with variable texts get a typical one.
     private var message: String {
         let text: LocalizedText =
             switch definition.code {
@@ -177,6 +195,7 @@ package struct ErrorExample {
         return usualWait
     }
 
+    /// A typical delay: an hour for limits, five seconds for overload.
     private var usualWait: Duration? {
         switch definition.status {
         case 429: .seconds(3_600)
@@ -185,6 +204,7 @@ package struct ErrorExample {
         }
     }
 
+    /// The fields with problems: one for a code of a single field, two for the code that stands for several problems.
     private var violations: [FieldViolation] {
         guard definition.family == .validation else { return [] }
         guard definition.code == .validationInvalidInput else {

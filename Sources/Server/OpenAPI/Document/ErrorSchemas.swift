@@ -1,12 +1,13 @@
 import ErrorContract
 import StrictJSON
 
-/// The schemas of error bodies, one for each format.
+/// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand; tests validate
+/// the examples of all codes against them.
 enum ErrorSchemas {
     /// All schemas, without those that they refer to.
     static let all = [standard, flat, success, detail, problem]
 
-    /// Returns the schema of a format's bodies.
+    /// Returns the schema of a format's bodies. An unknown format has the standard one.
     static func schema(of form: ErrorForm) -> NamedSchema {
         // Compares names: a new format has its schema here before it has its case.
         switch form.rawValue {
@@ -18,6 +19,7 @@ enum ErrorSchemas {
         }
     }
 
+    /// A code, as a text with a grammar rather than an enumeration, so that generated clients accept codes of later versions.
     static let code = NamedSchema(
         "ErrorCode",
         .text(
@@ -26,6 +28,7 @@ enum ErrorSchemas {
         )
     )
 
+    /// A problem with a field, in the form `standard`.
     static let violation = NamedSchema(
         "FieldViolation",
         .object(
@@ -42,6 +45,7 @@ enum ErrorSchemas {
         )
     )
 
+    /// The default form: an `error` object.
     static let standard = NamedSchema(
         "Error",
         .object(
@@ -50,6 +54,7 @@ enum ErrorSchemas {
         )
     )
 
+    /// The form with the same members at the top level.
     static let flat = NamedSchema(
         "FlatError",
         .object(
@@ -73,6 +78,7 @@ enum ErrorSchemas {
         )
     )
 
+    /// The form of apps in the field, with `success: false`.
     static let success = NamedSchema(
         "SuccessError",
         .object(
@@ -93,11 +99,13 @@ enum ErrorSchemas {
         )
     )
 
+    /// The form with one text only.
     static let detail = NamedSchema(
         "DetailError",
         .object(Field("detail", message), meaning: "An error in the form `detail`.")
     )
 
+    /// A problem with a field, in problem details.
     static let problemItem = NamedSchema(
         "ProblemItem",
         .object(
@@ -109,6 +117,7 @@ enum ErrorSchemas {
         )
     )
 
+    /// Problem details of RFC 9457, which every client can request.
     static let problem = NamedSchema(
         "Problem",
         .object(

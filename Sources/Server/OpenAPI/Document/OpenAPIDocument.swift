@@ -1,17 +1,20 @@
 import ErrorContract
 public import StrictJSON
 
-/// Writes an ``APIDescription`` as an OpenAPI document.
+/// Writes an ``APIDescription`` as an OpenAPI document (OpenAPI 3.1.1, JSON Schema draft 2020-12).
 ///
 /// ```swift
 /// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
 /// let document = OpenAPIDocument(description).json
 /// ```
+///
+/// The document is the same for the same settings, member for member, so it can be compared with a stored one to detect changes of the API.
+/// It doesn't depend on requests: compute it once, and serve the bytes.
 public struct OpenAPIDocument: Sendable {
     let description: APIDescription
     let errors: ErrorComponents
 
-    /// Creates the document of a description.
+    /// Creates the document of a description. The work is done by ``json``.
     public init(_ description: APIDescription) {
         self.description = description
         errors = ErrorComponents(
@@ -21,7 +24,8 @@ public struct OpenAPIDocument: Sendable {
         )
     }
 
-    /// The document. O(number of operations and codes).
+    /// The document, computed each time.
+    /// - Complexity: O(number of operations and codes).
     public var json: JSONValue {
         [
             "openapi": .string(APIDescription.openAPIVersion),
@@ -39,6 +43,7 @@ public struct OpenAPIDocument: Sendable {
         ]
     }
 
+    /// The operations by path and method.
     private var paths: JSONValue {
         var paths: JSONObject = [:]
         for group in description.groups {
@@ -51,6 +56,7 @@ public struct OpenAPIDocument: Sendable {
         return .object(paths)
     }
 
+    /// The schemas, responses, parameters, headers and examples that operations refer to. Codes that no operation returns are left out.
     private var components: JSONValue {
         let schemas = (description.operations.flatMap(\.mentioned) + errors.schemas).unique
         let codes = ErrorCatalogue.standard.definitions.map(\.code).filter(usedCodes.contains)
@@ -70,6 +76,7 @@ public struct OpenAPIDocument: Sendable {
         return .object(components)
     }
 
+    /// The codes that any operation returns.
     private var usedCodes: Set<ErrorCode> {
         Set(description.operations.flatMap { $0.codes(description.settings) })
     }
@@ -93,6 +100,7 @@ extension APIOperation {
 
 extension OpenAPIDocument {
     /// Returns the JSON of an operation.
+    /// - Parameter group: The group, which becomes its tag.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -106,10 +114,12 @@ extension OpenAPIDocument {
         return .object(members)
     }
 
+    /// The description of an operation, followed by a sentence for each active limit.
     private func about(_ operation: APIOperation) -> Prose {
         operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
     }
 
+    /// Returns the JSON of a request body in both media types, first the one that clients of the operation usually send.
     private func json(of request: RequestContent) -> JSONValue {
         let example = JSONValue.object(request.example)
         let json = ("application/json", JSONValue.object(["schema": Schema.named(request.schema).json, "example": example]))
@@ -120,6 +130,7 @@ extension OpenAPIDocument {
         return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
     }
 
+    /// Returns the responses by status: those of the operation, and those of its codes.
     private func responses(of operation: APIOperation) -> JSONValue {
         let codes = operation.codes(description.settings)
         var responses: JSONObject = [:]
@@ -131,6 +142,8 @@ extension OpenAPIDocument {
         return .object(responses)
     }
 
+    /// Returns the response of a status. If it stands for exactly one code in the configured format, it is a reference to the shared
+    /// response.
     private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
@@ -151,6 +164,7 @@ extension OpenAPIDocument {
         ]
     }
 
+    /// Returns the JSON of a response that is not an error.
     private func json(of answer: DescribedResponse, isLimited: Bool) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
         if answer.isLocalized {

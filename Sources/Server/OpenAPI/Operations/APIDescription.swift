@@ -1,13 +1,21 @@
 import ErrorContract
 
 /// The API of a server. The OpenAPI document and the reference page are derived from it.
+///
+/// ```swift
+/// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
+/// let login = description.operation("POST", "/api/auth/login")
+/// ```
+///
+/// Use it instead of the document's JSON to test or generate code in Swift: operations have typed limits and error codes.
 public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
     /// The operations in groups, in the order of the reference.
     public let groups: [OperationGroup]
 
-    /// Creates the description of a server with these settings.
+    /// Creates the description of a server with these settings. Operations that the settings turn off are left out.
+    /// - Complexity: O(number of operations).
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
@@ -18,10 +26,15 @@ public struct APIDescription: Sendable {
         }
     }
 
-    /// All operations.
+    /// All operations, in the order of the reference.
     public var operations: [APIOperation] { groups.flatMap(\.operations) }
 
     /// Returns the operation of a method and a requested path, with or without a trailing slash.
+    /// - Parameters:
+    ///   - method: The method in capitals, such as `POST`.
+    ///   - path: The path without a query. Any segment matches a parameter in braces.
+    /// - Returns: The first match; `nil` if there is none.
+    /// - Complexity: O(number of operations).
     public func operation(_ method: String, _ path: String) -> APIOperation? {
         let segments = path.split(separator: "/")
         return operations.first { operation in
@@ -34,6 +47,7 @@ public struct APIDescription: Sendable {
     /// The version of the OpenAPI Specification.
     static let openAPIVersion = "3.1.1"
 
+    /// The title of the document and the page.
     package var title: String { "\(settings.appName) account API" }
 
     /// The introduction, which applies to all operations.
@@ -56,7 +70,7 @@ public struct APIDescription: Sendable {
     }
 }
 
-/// A group of related operations.
+/// A group of related operations, which is a tag of the document and a section of the page.
 public struct OperationGroup: Sendable {
     /// The heading.
     public let title: String

@@ -2,7 +2,7 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// The files under `/.well-known`.
+    /// The files under `/.well-known`, as far as the settings configure them.
     static func appLinks(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Links that open apps",
@@ -117,6 +117,7 @@ extension OperationGroup {
     private static let texts = Schema.list(of: .text())
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))
 
+    /// The file of Apple's universal links and shared web credentials.
     private static let appleFile = NamedSchema(
         "AppleAssociation",
         .object(
@@ -133,12 +134,14 @@ extension OperationGroup {
         ], "webcredentials": ["apps": ["TEAM123456.com.example.app"]],
     ]
 
+    /// The app that a statement of Android names.
     private static let target = Schema.object(
         Field("namespace", .constant("android_app")),
         Field("package_name", .text()),
         Field("sha256_cert_fingerprints", texts)
     )
 
+    /// The statement list of Digital Asset Links.
     private static let androidFile = NamedSchema(
         "AssetLinks",
         .list(of: .object(Field("relation", texts), Field("target", target)), atLeast: 1)

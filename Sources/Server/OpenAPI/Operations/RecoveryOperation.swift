@@ -6,6 +6,8 @@ import StrictJSON
 package enum RecoveryOperation: String, AccountOperations {
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
+    /// The description of the operation. The responses of a request are the same with and without an account, so its codes disclose
+    /// nothing.
     package var row: APIOperation {
         switch self {
         case .requestPasswordReset:
@@ -139,12 +141,14 @@ package enum RecoveryOperation: String, AccountOperations {
 
     /// The limits of every operation that requests a link.
     static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
+    /// The body of a request for a link.
     private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
     private static let requested: Prose = "The request has been noted. If there is an account, the email is on its way."
     private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))
 }
 
 extension OperationGroup {
+    /// The operations of password reset by the API.
     static let recovery = OperationGroup(
         "Password reset",
         """

@@ -6,6 +6,7 @@ import StrictJSON
 package enum RecoveryPageOperation: String, AccountOperations {
     case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
 
+    /// The description of the operation. Errors are pages, so the statuses are listed as responses with what the page says.
     package var row: APIOperation {
         switch self {
         case .openResetPage:
@@ -123,6 +124,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
         about: "The device token of the browser, as the cookie `__Host-device`."
     )
 
+    /// The query of an emailed link. Both parameters are optional, because the link may have them in its fragment instead.
     private static let link = [
         APIParameter(
             name: "token",
@@ -140,6 +142,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
 }
 
 extension OperationGroup {
+    /// The operations of password reset by pages.
     static let recoveryPages = OperationGroup(
         "Pages behind emailed links",
         """

@@ -128,6 +128,7 @@ extension OperationGroup {
         isShed: false
     )
 
+    /// Returns a response with a fixed status word.
     private static func status(_ word: String, named name: String, _ about: Prose) -> DescribedResponse {
         let schema = NamedSchema(name, .object(Field("status", .constant(.string(word)))))
         return DescribedResponse(200, about, .json(schema, example: ["status": .string(word)]))

@@ -14,6 +14,7 @@ package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Send
 package enum SessionOperation: String, AccountOperations {
     case register, login, refresh, logout, me
 
+    /// The description of the operation.
     package var row: APIOperation {
         switch self {
         case .register:
@@ -102,6 +103,7 @@ package enum SessionOperation: String, AccountOperations {
         example: ["refresh_token": AccountExamples.refreshToken]
     )
 
+    /// The cookie with the device token of a browser.
     private static let deviceCookie = APIParameter(
         name: "__Host-device",
         place: .cookie,
@@ -130,6 +132,7 @@ package enum SessionOperation: String, AccountOperations {
 }
 
 extension OperationGroup {
+    /// The operations of sessions.
     static let sessions = OperationGroup(
         "Accounts and sessions",
         """
@@ -141,8 +144,10 @@ extension OperationGroup {
     )
 }
 
-/// The values of the reference's examples: the user Ana, her account, her tokens.
+/// The values of the reference's examples: the user Ana, her account, her tokens. The tokens have the right form, but no server accepts
+/// them.
 package enum AccountExamples {
+    /// A reset token.
     package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
     static let refreshToken: JSONValue = "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"
     static let deviceToken = JSONValue.string(

@@ -3,12 +3,16 @@ import ErrorContract
 import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
+///
+/// Where a pattern can't express the server's rule, it accepts more than the server, never less: a client that validates by the schema must
+/// not refuse a value that the server accepts.
 enum AccountValues {
     /// The grammar of `EmailAddress` for addresses in ASCII.
     static let emailPattern =
         "^[A-Za-z0-9._%+\\-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?\\.)+"
         + "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9\\-]{0,58}[A-Za-z0-9])$"
 
+    /// An email address.
     static let email = NamedSchema(
         "EmailAddress",
         .text(
@@ -35,6 +39,7 @@ enum AccountValues {
         )
     )
 
+    /// A present password, of any form.
     static let password = NamedSchema(
         "Password",
         .text(
@@ -44,6 +49,7 @@ enum AccountValues {
         )
     )
 
+    /// A reset token. Any text within the length is a token of the right form, so that responses don't differ.
     static let resetToken = NamedSchema(
         "ResetToken",
         .text(
@@ -75,7 +81,10 @@ enum AccountValues {
 }
 
 extension NamedSchema {
-    /// Returns the schema of a new password. The server's policy may refuse passwords that match it.
+    /// Returns the schema of a new password. The server's policy may refuse passwords that match it, such as very common ones.
+    /// - Parameters:
+    ///   - minimum: The shortest length, in characters.
+    ///   - needsLettersAndDigits: Whether both are required, which the description states.
     static func newPassword(minimum: Int = 8, needsLettersAndDigits: Bool = false) -> NamedSchema {
         let letters: Prose = needsLettersAndDigits ? "It must contain letters and digits." : ""
         return NamedSchema(
@@ -126,6 +135,10 @@ struct MemberNote: ExpressibleByStringLiteral {
     let schema: Schema?
     let purpose: Prose
 
+    /// Creates a note.
+    /// - Parameters:
+    ///   - schema: The schema instead of the derived one; `nil` keeps that.
+    ///   - purpose: The purpose of the member; empty adds none.
     init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
 

@@ -5,6 +5,7 @@ extension Schema {
     /// The JSON Schema. Named schemas become references.
     var json: JSONValue { .object(described(members)) }
 
+    /// The keywords of the kind.
     private var members: JSONObject {
         switch kind {
         case .text(let rules): rules.members
@@ -25,6 +26,7 @@ extension Schema {
         }
     }
 
+    /// The keywords of an object. Other members are allowed, because later versions add some.
     private static func members(of fields: [Field]) -> JSONObject {
         var members: JSONObject = ["type": "object"]
         if !fields.isEmpty { members["properties"] = .object(JSONObject(fields.map { ($0.name, $0.json) })) }
@@ -44,6 +46,7 @@ extension Schema {
         return members
     }
 
+    /// Returns the keywords with the description.
     private func described(_ members: JSONObject) -> JSONObject {
         var members = members
         if !meaning.isEmpty { members["description"] = .string(meaning.markdown) }
@@ -62,6 +65,7 @@ extension Schema {
 }
 
 extension Field {
+    /// The schema of the member. A member that may be `null` is a choice of two schemas; a purpose follows the meaning of the schema.
     fileprivate var json: JSONValue {
         var value = schema.json
         if presence == .nullable { value = ["anyOf": [value, ["type": "null"]]] }
@@ -72,6 +76,7 @@ extension Field {
 }
 
 extension TextRules {
+    /// The keywords of a text.
     fileprivate var members: JSONObject {
         var members: JSONObject = ["type": "string"]
         if let format { members["format"] = .string(format) }
@@ -86,6 +91,7 @@ extension TextRules {
 }
 
 extension Int {
+    /// The number as JSON.
     var json: JSONValue { .integer(Int64(self)) }
 }
 
@@ -116,6 +122,7 @@ extension Schema {
 }
 
 extension TextRules {
+    /// A short description of the rules, such as `text, 1–100 characters`.
     fileprivate var words: String {
         if !choices.isEmpty { return choices.joined(separator: " or ") }
         let name =

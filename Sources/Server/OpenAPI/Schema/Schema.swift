@@ -2,27 +2,44 @@ import ErrorContract
 import StrictJSON
 
 /// The schema of a JSON value, as far as JSON Schema (draft 2020-12) can describe it.
+///
+/// It covers what the account API needs. Numbers with fractions, unions and conditions are missing on purpose: generated clients support
+/// them badly.
 package struct Schema: Sendable {
+    /// The kind of value.
     indirect enum Kind: Sendable {
+        /// A text.
         case text(TextRules)
+        /// A whole number, optionally within a range.
         case integer(ClosedRange<Int>?)
+        /// `true` or `false`.
         case flag
+        /// Exactly one value.
         case constant(JSONValue)
+        /// An array with elements of one schema.
         case list(of: Schema, atLeast: Int)
+        /// An object with known members. Others are allowed.
         case object([Field])
         /// An object in a form, whose members are all texts.
         case form([Field])
         /// An object with any names, whose members all have the same schema.
         case map(of: Schema)
+        /// A reference to a schema that the document defines once.
         case named(NamedSchema)
     }
 
+    /// The kind of value, with its rules.
     let kind: Kind
     /// The meaning of the value; empty if the name is sufficient.
     var meaning: Prose = ""
     /// The codes with which a value of the right JSON type is refused.
     var refusals: [ErrorCode] = []
 
+    /// Creates the schema of a text.
+    /// - Parameters:
+    ///   - rules: The rules; any text by default.
+    ///   - meaning: The meaning of the value.
+    ///   - refusals: The codes with which a text is refused.
     static func text(
         _ rules: TextRules = TextRules(),
         _ meaning: Prose = "",
@@ -31,26 +48,34 @@ package struct Schema: Sendable {
         Schema(kind: .text(rules), meaning: meaning, refusals: refusals)
     }
 
+    /// Creates the schema of a whole number.
+    /// - Parameter range: The valid values; `nil` if all are.
     static func integer(_ range: ClosedRange<Int>? = nil, _ meaning: Prose = "") -> Schema {
         Schema(kind: .integer(range), meaning: meaning)
     }
 
+    /// Creates the schema of exactly one value.
     static func constant(_ value: JSONValue, _ meaning: Prose = "") -> Schema {
         Schema(kind: .constant(value), meaning: meaning)
     }
 
+    /// Creates the schema of an array.
+    /// - Parameter minimum: The smallest number of elements.
     static func list(of element: Schema, atLeast minimum: Int = 0) -> Schema {
         Schema(kind: .list(of: element, atLeast: minimum))
     }
 
+    /// Creates the schema of an object with any names.
     static func map(of element: Schema, _ meaning: Prose = "") -> Schema {
         Schema(kind: .map(of: element), meaning: meaning)
     }
 
+    /// Creates the schema of an object with known members.
     static func object(_ fields: Field..., meaning: Prose = "") -> Schema {
         Schema(kind: .object(fields), meaning: meaning)
     }
 
+    /// Creates a reference to a named schema.
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
     /// The schema itself, if this is a reference to a named one.
@@ -67,7 +92,7 @@ package struct Schema: Sendable {
     }
 }
 
-/// The rules of a text.
+/// The rules of a text. All that are set apply.
 struct TextRules: Sendable {
     /// The length in characters.
     var length: ClosedRange<Int>?
@@ -83,8 +108,10 @@ struct TextRules: Sendable {
 package struct NamedSchema: Sendable {
     /// The name, such as `LoginRequest`.
     package let name: String
+    /// The schema that the document has under the name.
     package let schema: Schema
 
+    /// Creates a named schema. Two different schemas must not have the same name: the document would only contain the first one.
     init(_ name: String, _ schema: Schema) {
         self.name = name
         self.schema = schema
@@ -93,7 +120,9 @@ package struct NamedSchema: Sendable {
 
 /// A member of an object.
 package struct Field: Sendable {
+    /// Whether a member may be absent.
     package enum Presence: Sendable {
+        /// The member is always there.
         case required
         /// The member may be absent.
         case optional
@@ -107,6 +136,12 @@ package struct Field: Sendable {
     /// The purpose of the member, in addition to the meaning of its schema.
     package let purpose: Prose
 
+    /// Creates a member.
+    /// - Parameters:
+    ///   - name: The name in JSON.
+    ///   - schema: The schema of its value.
+    ///   - presence: Whether it may be absent.
+    ///   - purpose: The purpose, in addition to the meaning of its schema.
     init(_ name: String, _ schema: Schema, _ presence: Presence = .required, _ purpose: Prose = "") {
         self.name = name
         self.presence = presence
@@ -120,10 +155,13 @@ package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text as CommonMark.
     package let markdown: String
 
+    /// Creates a text from a literal in CommonMark.
     package init(stringLiteral value: String) { markdown = value }
 
+    /// Creates a text from CommonMark.
     package init(_ text: String) { markdown = text }
 
+    /// Whether there is no text.
     package var isEmpty: Bool { markdown.isEmpty }
 
     /// Returns this text followed by another one in the same paragraph.

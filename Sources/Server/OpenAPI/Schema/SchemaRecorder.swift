@@ -4,15 +4,19 @@ import StrictJSON
 
 /// A type whose JSON schema can't be derived by decoding an example, such as a text with a grammar.
 protocol DescribedValue {
+    /// The schema of all values of the type.
     static var schema: Schema { get }
 }
 
 extension NamedSchema {
     /// Derives the schema of a wire type: decodes an example and records the members that the type reads.
     ///
-    /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote`` adds
-    /// the meanings of members.
-    /// - Parameter optional: The presence of members that the type decodes if they are present. Holdfast sends every member of a response.
+    /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote``
+    /// adds the meanings of members.
+    /// - Parameters:
+    ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects; arrays are not supported.
+    ///   - example: An example of the type, with at least its required members.
+    ///   - optional: The presence of members that the type decodes if they are present. Holdfast sends every member of a response.
     /// - Precondition: The type can be decoded from the example.
     init<Value: Decodable>(recording type: Value.Type, example: JSONValue, optional: Field.Presence) {
         let members = RecordedMembers(of: type, optional: optional)
@@ -27,11 +31,14 @@ extension NamedSchema {
 
 /// The members of one type, in the order in which it reads them.
 private final class RecordedMembers {
+    /// The name of the type.
     let owner: String
+    /// The presence of members that the type decodes if they are present.
     let optional: Field.Presence
     private let isNested: Bool
     private var fields: [Field] = []
 
+    /// Creates an empty list for a type.
     init(of type: Any.Type, optional: Field.Presence) {
         let path = String(reflecting: type).split(separator: ".")
         owner = path.last.map { String($0) } ?? ""
@@ -39,6 +46,7 @@ private final class RecordedMembers {
         self.optional = optional
     }
 
+    /// The schema of the members that were recorded so far.
     var schema: Schema {
         Schema(kind: .object(fields), meaning: MemberNote.all[owner]?.purpose ?? "")
     }
@@ -46,6 +54,7 @@ private final class RecordedMembers {
     /// The schema as a member of another type. A nested type has no name in the document.
     var reference: Schema { isNested ? schema : .named(NamedSchema(owner, schema)) }
 
+    /// Records a member. A member that is read twice is recorded once.
     func note(_ name: String, _ schema: Schema, _ presence: Field.Presence) {
         guard !fields.contains(where: { $0.name == name }) else { return }
         let note = MemberNote.all["\(owner).\(name)"] ?? MemberNote.all[name]
@@ -53,6 +62,7 @@ private final class RecordedMembers {
     }
 }
 
+/// A decoder that returns the values of an example and records the keys, types and order in which they are read.
 private struct RecordingDecoder: Decoder {
     /// The example does not match the type that is decoded.
     struct Mismatch: Error {}
@@ -94,6 +104,8 @@ private struct RecordingDecoder: Decoder {
         }
     }
 
+    /// Returns the example as a text, number or Boolean.
+    /// - Throws: ``Mismatch`` if it is none of the requested type.
     func scalar<Value>() throws -> Value {
         let number = value.doubleValue
         let scalars: [Any?] = [value.stringValue, value.boolValue, number, number.flatMap { Int(exactly: $0) }]
@@ -102,6 +114,7 @@ private struct RecordingDecoder: Decoder {
     }
 }
 
+/// The container of a type that decodes a single value.
 private struct ExampleScalar: SingleValueDecodingContainer {
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
@@ -110,6 +123,7 @@ private struct ExampleScalar: SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.scalar() }
 }
 
+/// The container of a type with members. Each read notes the member.
 private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: RecordingDecoder
     let object: JSONObject
@@ -129,6 +143,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(type, key) }
 
+    /// Reads an optional member, and records it also if the example omits it.
     private func readIfPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
         if contains(key) { return try read(type, key, decoder.members.optional) }
         // The example may omit the member.
@@ -136,6 +151,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return nil
     }
 
+    /// Reads a member and records it.
     private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, _ presence: Field.Presence) throws -> Value {
         guard let json = object[key.stringValue] else { throw RecordingDecoder.Mismatch() }
         let (value, schema) = try RecordingDecoder.read(type, json, in: decoder.members)

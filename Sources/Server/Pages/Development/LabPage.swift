@@ -3,6 +3,9 @@ import ErrorLabContract
 import Mustache
 
 /// The page on which a developer composes a response, tries it, and sees how a client handles it.
+///
+/// The parameters and scenarios come from `ErrorLabContract`, so the page always matches the routes of the lab. It is one file without
+/// third-party resources; without JavaScript, the scenarios are links.
 public struct LabPage: Sendable {
     /// The parameters that most users need; the others are collapsed.
     private static let mainControls: Set<String> = ["code", "form", "lang", "status", "retry_after", "delay_ms"]
@@ -13,7 +16,7 @@ public struct LabPage: Sendable {
     private let more: [TemplateValues]
     private let groups: [TemplateValues]
 
-    /// Reads the templates.
+    /// Reads the templates and prepares the values of the page, which are the same for all requests.
     /// - Parameters:
     ///   - root: The path of the lab.
     ///   - catalogue: The codes that can be chosen.
@@ -37,6 +40,8 @@ public struct LabPage: Sendable {
 
     /// Returns the HTML of the page.
     /// - Parameter nonce: The nonce of the response's content security policy.
+    ///
+    /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)``.
     public func html(nonce: String) -> String {
         let content: TemplateValues = [
             "nonce": nonce,
@@ -50,16 +55,19 @@ public struct LabPage: Sendable {
         return library.render(content, withTemplate: "lab") ?? ""
     }
 
-    /// Returns the content security policy of a page with a nonce.
+    /// Returns the content security policy of a page with a nonce: its own script, and connections to its own server.
+    /// - Parameter nonce: The nonce that was passed to ``html(nonce:)``: a new random one for each response.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce, runsScript: true, connects: true) }
 
+    /// Parses a template of the module's resources.
     private static func template(_ bytes: [UInt8]) throws -> MustacheTemplate {
         try MustacheTemplate(string: String(decoding: bytes, as: UTF8.self))
     }
 }
 
 extension TemplateValues {
-    /// Creates the values of a parameter.
+    /// Creates the values of a parameter: a list of choices, or a field with a placeholder.
+    /// - Parameter codes: The choices of a parameter that expects an outcome, besides successes.
     fileprivate init(_ parameter: LabParameter, codes: [String]) {
         let options: [String]? =
             switch parameter.values {

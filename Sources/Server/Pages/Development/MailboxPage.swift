@@ -2,17 +2,30 @@ public import ErrorContract
 import Mustache
 
 /// The page on which a developer reads the emails of the local mailbox.
+///
+/// All texts of emails are escaped. The HTML part of an email is shown in a sandboxed frame, which loads it from its own address.
 public struct MailboxPage: Sendable {
-    /// An email on the page.
+    /// An email on the page, with texts as they are shown.
     public struct Entry: Sendable {
+        /// The id, which is part of the address of the HTML part.
         let id: String
+        /// The `Date` header.
         let date: String
         let recipient: String
         let subject: String
+        /// The plain text part.
         let text: String
+        /// The first link of the email; `nil` if it has none.
         let link: String?
 
         /// Creates an entry.
+        /// - Parameters:
+        ///   - id: The id in the mailbox, which is part of the address of the HTML part.
+        ///   - date: The `Date` header.
+        ///   - recipient: The address of the recipient.
+        ///   - subject: The subject.
+        ///   - text: The plain text part.
+        ///   - link: The first link of the email, if there is one.
         public init(id: String, date: String, recipient: String, subject: String, text: String, link: String?) {
             self.id = id
             self.date = date
@@ -26,6 +39,7 @@ public struct MailboxPage: Sendable {
     private let template: MustacheLibrary
 
     /// Reads the template.
+    /// - Throws: Mustache's error if it can't be read.
     public init() throws {
         template = try MustacheLibrary(markup: PackageResources.mailbox_html_mustache)
     }
@@ -35,6 +49,8 @@ public struct MailboxPage: Sendable {
     ///   - mails: The emails, in the order of the page.
     ///   - nonce: The nonce of the response's content security policy.
     ///   - language: The language of the page, without that of the emails.
+    ///
+    /// - Complexity: O(size of the emails).
     public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {
         let rows = mails.map { mail -> TemplateValues in
             [

@@ -1,7 +1,8 @@
 public import ErrorContract
 import Mustache
 
-/// The page at `/`. In development it links to the pages for developers; in production it only shows the app's name.
+/// The page at `/`. In development it links to the pages for developers; in production it only shows the app's name, so that it discloses
+/// nothing about the server.
 public struct HomePage: Sendable {
 
     private let appName: String
@@ -41,9 +42,11 @@ public struct HomePage: Sendable {
         return template.render(content)
     }
 
-    /// Returns the content security policy of a page with a nonce.
+    /// Returns the content security policy of a page with a nonce. It allows the inline style only.
+    /// - Parameter nonce: The nonce that was passed to ``html(nonce:language:)``.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce) }
 
+    /// The links of the development page.
     private func links(in language: Language) -> [TemplateValues] {
         [
             (HomeTexts.reference, "/docs"), (MailboxTexts.heading, "/dev/mailbox"), (HomeTexts.lab, "/dev/lab"),
@@ -52,6 +55,7 @@ public struct HomePage: Sendable {
     }
 }
 
+/// The texts of the page in all languages of the contract.
 private enum HomeTexts {
     static let note = LocalizedText(
         en: "This is a development server. In production this page shows nothing but the name.",

@@ -9,8 +9,16 @@ import Mustache
 /// The name of a file is `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`. The kind is `password-reset`,
 /// `password-changed`, or `mail` for both. The most specific name is used, in this order: `password-reset.es`, `password-reset`, `mail.es`,
 /// `mail`.
+///
+/// ```swift
+/// let folder = try MailTemplateFolder(URL(filePath: "/etc/notes/mails"))
+/// let templates = try MailTemplates(settings: settings, folder: folder)
+/// ```
+///
+/// The folder is read once. All templates are checked and rendered with trial values before the first email is sent, so a mistake stops the
+/// start of the server instead of an email.
 public struct MailTemplateFolder: Sendable {
-    /// The problems of the templates in a folder.
+    /// The problems of the templates in a folder. All of them are reported at once.
     public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The problems, each with its file, its line if there is one, and its fix.
         public let problems: [String]
@@ -26,8 +34,10 @@ public struct MailTemplateFolder: Sendable {
     private var html: [String: MustacheLibrary] = [:]
     private var text: [String: MustacheTemplate] = [:]
 
-    /// Reads and checks all templates of a folder, in all languages.
-    /// - Throws: ``Refusal`` with all problems.
+    /// Reads and checks all templates of a folder, in all languages. Files without the suffix `.mustache` are ignored.
+    /// - Parameter folder: The folder. Its files are read completely.
+    /// - Throws: ``Refusal`` with all problems: unknown names, files that are too large or not UTF-8, syntax errors, unknown values, emails
+    ///   without the link, and emails that webmail would cut.
     public init(_ folder: URL) throws(Refusal) {
         let names: [String]
         do {
@@ -55,6 +65,7 @@ public struct MailTemplateFolder: Sendable {
         textName(for: kind, language).flatMap { text[$0]?.render(content) }
     }
 
+    /// The names of templates for an email, the most specific one first.
     private static func names(_ kind: MailKind, _ language: Language) -> [String] {
         [kind.rawValue + "." + language.rawValue, kind.rawValue, "mail." + language.rawValue, "mail"]
     }
@@ -94,6 +105,7 @@ public struct MailTemplateFolder: Sendable {
 }
 
 extension MustacheTemplate.ParserError {
+    /// The error in words.
     fileprivate var sentence: String {
         switch error as? MustacheTemplate.Error {
         case .sectionCloseNameIncorrect: "this section is closed by another name than it was opened with"
@@ -104,7 +116,8 @@ extension MustacheTemplate.ParserError {
     }
 }
 
-/// Renders each email with a folder's templates in every language, and checks the result.
+/// Renders each email with a folder's templates in every language, and checks the result: a link in each part, and a size that webmail
+/// shows completely.
 struct MailTemplateTrial {
     let folder: MailTemplateFolder
 
@@ -129,6 +142,7 @@ struct MailTemplateTrial {
     /// The query of the links in trial emails.
     private static let link = "token=trial-of-templates"
 
+    /// Renders a trial email with values that are not in any real one.
     private func mail(_ kind: MailKind, _ language: Language) throws -> Mail {
         guard let base = URL(string: "https://accounts.example.com") else { throw MailTemplates.InvalidLinkBase() }
         let templates = try MailTemplates(
@@ -144,6 +158,7 @@ struct MailTemplateTrial {
         }
     }
 
+    /// Returns the problems of a part of an email.
     private func findings(in part: String, _ link: String, _ file: String, _ kind: MailKind) -> [String] {
         var problems: [String] = []
         if !part.contains(link) {

@@ -1,5 +1,9 @@
 /// Finds tags of an email template that refer to unknown values, or that would let a user's name add markup to an email.
+///
+/// It follows sections like Mustache does, with a stack of the values that are visible. `{{{name}}}` and `{{&name}}` are refused in HTML,
+/// because they would insert a user's text unescaped.
 struct MailTemplateLint {
+    /// Whether the template is for the HTML part.
     let isHTML: Bool
 
     /// Returns the problems, each after the number of its line.
@@ -20,6 +24,8 @@ struct MailTemplateLint {
         var shown: String { sign == "{" ? "{{{\(name)}}}" : "{{\(sign == " " ? "" : String(sign))\(name)}}" }
     }
 
+    /// Checks a tag, and changes the visible values if it opens or closes a section.
+    /// - Returns: The problem; `nil` if there is none.
     private func check(_ tag: Tag, _ scopes: inout [[String: MailTemplateField]]) -> String? {
         switch tag.sign {
         case "!": return nil
@@ -50,6 +56,7 @@ struct MailTemplateLint {
         return nil
     }
 
+    /// Finds a value by a name with dots, like Mustache: the first part in the innermost section that has it.
     private static func field(_ name: String, in scopes: [[String: MailTemplateField]]) -> MailTemplateField? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let found = scopes.reversed().lazy.compactMap({ $0[first] }).first else { return nil }
@@ -58,6 +65,7 @@ struct MailTemplateLint {
         }
     }
 
+    /// Returns the tags of a template with the numbers of their lines. Stops at an unfinished tag, which the parser reports.
     private static func tags(of source: String) -> [Tag] {
         var tags: [Tag] = []
         var line = 1
@@ -88,7 +96,9 @@ indirect enum MailTemplateField {
     /// Members, once or for each of several elements.
     case fields([String: MailTemplateField])
 
+    /// A part of a text with one direction.
     private static let run = MailTemplateField.fields(["text": .text, "direction": .text])
+    /// A text as plain text and as parts.
     private static let line = MailTemplateField.fields(["plain": .text, "runs": run])
 
     /// The fields of an email.

@@ -5,25 +5,43 @@ public import Foundation
 import Mustache
 
 /// Renders emails as HTML and text from templates, in the language of the recipient, or in English if there are no texts in that language.
+///
+/// ```swift
+/// let templates = try MailTemplates(
+///     settings: .init(appName: "Notes", sender: "Notes <no-reply@example.com>", linkBase: base, linkLifetime: .seconds(3_600))
+/// )
+/// ```
+///
+/// The texts of the user are protected in three ways: HTML is escaped; values of the other direction are isolated; and dots in names get an
+/// invisible joiner, so that no mail program turns a name into a link. Rendering does no I/O and can be done by several tasks at the same
+/// time.
 public struct MailTemplates: MailRendering {
     /// The settings of all emails.
     public struct Settings: Hashable, Sendable {
-        /// The app's name.
+        /// The app's name, in subjects and texts.
         public var appName: String
         /// The sender of emails, as `Name <address>` or an address.
         public var sender: String
-        /// The configured address with which links begin.
+        /// The configured address with which links begin. Never derived from a request.
         public var linkBase: URL
-        /// The part of a link that contains the token.
+        /// The part of a link that contains the token: the query, or the fragment, which browsers don't send to servers.
         public var linkStyle: ResetLink.Style
-        /// The lifetime of a link.
+        /// The lifetime of a link, which the email states. It must be that of the tokens.
         public var linkLifetime: Duration
-        /// The subject; `nil` for the standard one.
+        /// The subject of the reset email in all languages; `nil` for the standard one.
         public var resetSubject: String?
-        /// The preview text; `nil` for the standard one.
+        /// The preview text of the reset email in all languages; `nil` for the standard one.
         public var resetPreview: String?
 
         /// Creates settings.
+        /// - Parameters:
+        ///   - appName: The app's name.
+        ///   - sender: The sender, as `Name <address>` or an address.
+        ///   - linkBase: The address with which links begin, such as `https://accounts.example.com`.
+        ///   - linkStyle: The part of a link that contains the token.
+        ///   - linkLifetime: The lifetime of a link.
+        ///   - resetSubject: The subject of the reset email; `nil` for the standard one.
+        ///   - resetPreview: The preview text of the reset email; `nil` for the standard one.
         public init(
             appName: String,
             sender: String,
@@ -51,7 +69,7 @@ public struct MailTemplates: MailRendering {
     private let text: MustacheTemplate
     private let folder: MailTemplateFolder?
 
-    /// Reads the templates.
+    /// Reads the templates and checks the address of links.
     /// - Parameters:
     ///   - settings: The texts and links of all emails.
     ///   - folder: Templates that replace the standard ones.
@@ -65,6 +83,8 @@ public struct MailTemplates: MailRendering {
         self.text = try MustacheTemplate(string: String(decoding: PackageResources.mail_txt_mustache, as: UTF8.self))
     }
 
+    /// Renders the email with a link to the reset page.
+    /// - Throws: ``InvalidLinkBase`` if no link can be made; with the address that the initializer checked, this doesn't happen.
     public func passwordReset(
         to recipient: EmailAddress,
         name: FirstName,
@@ -102,6 +122,8 @@ public struct MailTemplates: MailRendering {
         return mail(.passwordReset, to: recipient, content: content, language: writer.language)
     }
 
+    /// Renders the email that confirms a change of the password, with a link to lock the account.
+    /// - Throws: ``InvalidLinkBase`` if no link can be made; with the address that the initializer checked, this doesn't happen.
     public func passwordChanged(
         to recipient: EmailAddress,
         name: FirstName,
@@ -127,6 +149,7 @@ public struct MailTemplates: MailRendering {
         return mail(.passwordChanged, to: recipient, content: content, language: writer.language)
     }
 
+    /// Renders both parts, from the operator's templates if there are some for this email.
     private func mail(_ kind: MailKind, to recipient: EmailAddress, content: TemplateValues, language: Language) -> Mail {
         Mail(
             sender: settings.sender,

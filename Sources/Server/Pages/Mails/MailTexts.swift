@@ -1,6 +1,7 @@
 import ErrorContract
 
-/// The texts of emails.
+/// The texts of emails, in the six languages of the contract. Their wording is specified. `{app}`, `{name}` and `{wait}` are filled by
+/// ``MailWriter``.
 enum MailTexts {
     static let greeting = LocalizedText(
         en: "Hello {name},",

@@ -8,7 +8,9 @@ struct MailWriter {
     private let appName: String
 
     /// Creates a writer.
-    /// - Parameter language: The recipient's language. If there are no texts in it, English is used.
+    /// - Parameters:
+    ///   - language: The recipient's language. If there are no texts in it, English is used.
+    ///   - appName: The app's name.
     init(language: Language, appName: String) {
         self.language = LanguagePreference(acceptLanguage: language.rawValue)
             .choose(from: Language.supported, fallback: .english)
@@ -28,12 +30,15 @@ struct MailWriter {
         return ["plain": runs.isolated, "runs": runs.map(\.values)]
     }
 
+    /// Returns the greeting with a name in which no mail program detects a link.
     func greeting(_ name: FirstName) -> TemplateValues {
         line(MailTexts.greeting.filling("name", with: name.unlinked))
     }
 
+    /// The closing with the app's name.
     var closing: TemplateValues { ["regards": label(MailTexts.regards), "team": line(MailTexts.team)] }
 
+    /// Returns the text with the app's name.
     private func filled(_ text: LocalizedText) -> LocalizedText { text.filling("app", with: appName) }
 }
 
@@ -55,6 +60,7 @@ extension FirstName {
     /// The dots that separate the labels of a domain name, in all scripts.
     private static let dots: Set<Unicode.Scalar> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
 
+    /// Whether a character can be part of a label of a domain name: a letter or a number of any script.
     private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil
     }

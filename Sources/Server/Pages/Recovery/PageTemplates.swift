@@ -3,7 +3,7 @@ public import ErrorContract
 public import Foundation
 import Mustache
 
-/// A page of the account recovery.
+/// A page of the account recovery: its content and its language, without HTML. ``PageTemplates`` renders it.
 public struct RecoveryPage: Hashable, Sendable {
     /// The content of the page.
     public enum Kind: Hashable, Sendable {
@@ -38,12 +38,15 @@ public struct RecoveryPage: Hashable, Sendable {
     public let language: Language
 
     /// Creates a page.
+    /// - Parameters:
+    ///   - kind: The content.
+    ///   - language: The language, as `Accept-Language` prefers.
     public init(_ kind: Kind, language: Language) {
         self.kind = kind
         self.language = language
     }
 
-    /// The HTTP status of the page.
+    /// The HTTP status of the page: 200, 400 for a problem with the input, 410 for an expired or used link, 500 for another error.
     public var status: Int {
         switch kind {
         case .reset(_, _, let problem): problem == nil ? 200 : 400
@@ -57,6 +60,13 @@ public struct RecoveryPage: Hashable, Sendable {
 
 /// Renders ``RecoveryPage``s as HTML: one file of at most 30 KB, without a framework or third-party resources, and usable without
 /// JavaScript.
+///
+/// ```swift
+/// let templates = try PageTemplates(settings: settings)
+/// let html = templates.html(RecoveryPage(.invalidLink, language: .english), nonce: nonce)
+/// ```
+///
+/// Rendering does no I/O and can be done by several tasks at the same time.
 public struct PageTemplates: Sendable {
     /// The settings of all pages.
     public struct Settings: Hashable, Sendable {
@@ -64,9 +74,9 @@ public struct PageTemplates: Sendable {
         public var appName: String
         /// The path that the configured address adds before the routes, such as `/app`.
         public var basePath: String
-        /// The custom scheme that opens the app, if it has one.
+        /// The custom scheme that opens the app, if it has one, such as `notes`.
         public var appScheme: String?
-        /// The shortest password, in characters.
+        /// The shortest password, in characters. The server checks it; the page only shows it.
         public var minimumPasswordLength: Int
 
         /// Creates settings.
@@ -92,6 +102,7 @@ public struct PageTemplates: Sendable {
     private let script: String
 
     /// Reads the templates.
+    /// - Parameter settings: The texts and addresses of all pages.
     /// - Throws: Mustache's error if one can't be read.
     public init(settings: Settings) throws {
         self.settings = settings
@@ -103,7 +114,8 @@ public struct PageTemplates: Sendable {
     /// Returns the HTML of the page.
     /// - Parameters:
     ///   - page: The state of the page.
-    ///   - nonce: The nonce of the response's content security policy.
+    ///   - nonce: The nonce of the response's content security policy: a new random one for each response.
+    /// - Returns: The page as UTF-8 text. Send it with ``RecoveryPage/status`` and the policy of ``policy(of:nonce:)``.
     public func html(_ page: RecoveryPage, nonce: String) -> String {
         let writer = PageWriter(settings: settings, language: page.language)
         var content: TemplateValues = [

@@ -1,6 +1,7 @@
 import ErrorContract
 
-/// The texts that only the web pages have; the others belong to the contract.
+/// The texts that only the web pages have; the others belong to the contract. Their wording is specified, in the six languages of the
+/// contract.
 enum PageTexts {
     static let show = LocalizedText(
         en: "Show",

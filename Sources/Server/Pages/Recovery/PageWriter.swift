@@ -3,10 +3,13 @@ import ErrorContract
 import Foundation
 
 /// Fills the page template in one language.
+///
+/// The template has a section for a notice and one for each form; a page shows those whose values are there.
 struct PageWriter {
     let settings: PageTemplates.Settings
     let language: Language
 
+    /// The title of a page.
     func title(of kind: RecoveryPage.Kind) -> String {
         switch kind {
         case .reset, .undecided, .requested, .requestProblem: say(ContractText.resetTitle)
@@ -19,6 +22,7 @@ struct PageWriter {
         }
     }
 
+    /// Adds the notice and the forms of a page.
     func fill(_ content: inout TemplateValues, with kind: RecoveryPage.Kind) {
         switch kind {
         case .reset(let link, let name, let problem):
@@ -58,8 +62,14 @@ struct PageWriter {
         }
     }
 
+    /// Returns a text in the language of the page.
     private func say(_ text: LocalizedText) -> String { text.text(in: language) }
 
+    /// The values of a notice.
+    /// - Parameters:
+    ///   - kind: The style: `good`, `bad` or `plain`.
+    ///   - alert: Whether screen readers announce it immediately.
+    ///   - hidden: Whether a script shows it later.
     private func notice(
         _ kind: String,
         _ heading: LocalizedText,
@@ -76,6 +86,7 @@ struct PageWriter {
         ]
     }
 
+    /// The values of the form for a new password. Without a link, it is hidden until the script has validated the token after `#`.
     private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> TemplateValues {
         let minimum = settings.minimumPasswordLength
         let texts: [String: LocalizedText] = [
@@ -114,6 +125,12 @@ struct PageWriter {
         return form
     }
 
+    /// The values of the form that requests a link.
+    /// - Parameters:
+    ///   - lead: The introduction; with it, the form is the main content of the page.
+    ///   - email: The address that the field has.
+    ///   - problem: The problem of the previous attempt.
+    ///   - isUndecided: Whether the page may have been opened by a link with the token after `#`, which needs JavaScript.
     private func requestForm(
         heading: LocalizedText,
         lead: LocalizedText? = nil,
@@ -134,6 +151,7 @@ struct PageWriter {
         ]
     }
 
+    /// The values of the form that locks an account. Without a token, it is hidden until the script has found one after `#`.
     private func lockForm(token: ResetToken?, name: String?) -> TemplateValues {
         let lead = name.map { PageTexts.lockLead.filling("name", with: $0) } ?? PageTexts.lockLeadUnnamed
         return [

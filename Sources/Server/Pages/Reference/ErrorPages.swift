@@ -7,6 +7,8 @@ import StrictJSON
 ///
 /// The pages are for developers, in English, and show the texts for users in all languages. Each is one file without scripts or third-party
 /// resources.
+///
+/// The address of a page is the `type` of problem details (RFC 9457), so a developer who sees an error in a log can open its explanation.
 public struct ErrorPages: Sendable {
     /// The path of the page of all codes; the page of a code is one segment below.
     public static let path = "/errors"
@@ -31,8 +33,9 @@ public struct ErrorPages: Sendable {
         css = [PackageResources.page_css, PackageResources.errors_css].map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 
-    /// Returns the page of all codes.
+    /// Returns the page of all codes, by family.
     /// - Parameter nonce: The nonce of the response's content security policy.
+    /// - Complexity: O(number of codes).
     public func index(nonce: String) -> String {
         var content = content(title: "Error codes", nonce: nonce)
         content["families"] = reference.families.map { family, definitions -> TemplateValues in
@@ -64,16 +67,16 @@ public struct ErrorPages: Sendable {
                 "recovery": definition.recovery.rawValue,
                 "recoveryMeaning": ErrorReference.meaning(of: definition.recovery),
                 "since": definition.since,
-                "reveals": definition.mayRevealAccount ? "May tell that an account exists." : "Tells nothing about accounts.",
+                "reveals": definition.mayRevealAccount ? "May reveal that an account exists." : "Reveals nothing about accounts.",
                 "messages": messages,
                 "example": ErrorExample(definition: definition).body(in: .standard).indented(lineWidth: 0),
             ] as TemplateValues
         return template.render(content)
     }
 
-    /// Returns the page for an unknown code.
+    /// Returns the page for an unknown code, with a link to the code with the most similar name, if there is one.
     /// - Parameters:
-    ///   - code: The code in the path.
+    ///   - code: The code in the path, of which 128 characters are shown.
     ///   - nonce: The nonce of the response's content security policy.
     public func missing(_ code: String, nonce: String) -> String {
         var content = content(title: "No such code", nonce: nonce)
@@ -82,11 +85,12 @@ public struct ErrorPages: Sendable {
         return template.render(content)
     }
 
-    /// Returns the content security policy of a page with a nonce.
+    /// Returns the content security policy of a page with a nonce. It allows the inline style only.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce)
     }
 
+    /// The values of a link to the page of a code.
     private func link(_ definition: ErrorDefinition) -> TemplateValues {
         [
             "name": definition.code.rawValue, "address": "\(address)/\(definition.code)", "status": definition.status,
@@ -94,6 +98,7 @@ public struct ErrorPages: Sendable {
         ]
     }
 
+    /// The values that all pages share.
     private func content(title: String, nonce: String) -> TemplateValues {
         [
             "title": title,

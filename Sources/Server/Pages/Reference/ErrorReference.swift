@@ -10,7 +10,8 @@ public import ErrorContract
 public struct ErrorReference: Sendable {
     let catalogue: ErrorCatalogue
 
-    /// Creates the reference of a catalogue.
+    /// Creates the reference of a catalogue. The work is done when the reference is rendered.
+    /// - Parameter catalogue: The codes: those of Holdfast, or an app's own.
     public init(catalogue: ErrorCatalogue = .standard) {
         self.catalogue = catalogue
     }
@@ -37,37 +38,40 @@ public struct ErrorReference: Sendable {
 
 /// The meanings of the catalogue's terms, for developers, in English.
 extension ErrorReference {
+    /// What a client does by itself, as a sentence without a subject.
     static func meaning(of retry: RetryClass) -> String {
         switch retry {
-        case .never: "Never by itself: the same request would fail again."
-        case .afterRefresh: "Refreshes the session once, shared by all callers, and repeats once."
+        case .never: "Does not repeat the request, which would fail again."
+        case .afterRefresh: "Refreshes the session once for all calls, and repeats each call once."
         case .afterRefreshOrSignIn:
-            "Refreshes if it has a refresh token, else asks the person to sign in; repeats once."
-        case .afterSignIn: "Never refreshes: clears the credentials, asks the person to sign in, repeats once."
-        case .afterDelay: "Waits as told, if the wait fits its cap and its deadline, and repeats."
-        case .onlyAfterNamedDelay: "Repeats only if the server names a delay that fits its cap and its deadline."
-        case .withBackoff: "Backs off and repeats, if the request is safe to repeat."
+            "Refreshes if it has a refresh token, otherwise requests a sign-in; repeats the call once."
+        case .afterSignIn: "Does not refresh: removes the credentials, requests a sign-in, repeats the call once."
+        case .afterDelay: "Waits for the server's delay and repeats the call, if the delay fits its maximum and its deadline."
+        case .onlyAfterNamedDelay: "Repeats the call only if the server sends a delay that fits its maximum and its deadline."
+        case .withBackoff: "Backs off and repeats the call, if it is safe to repeat."
         }
     }
 
+    /// What a user can do, as a sentence.
     static func meaning(of recovery: Recovery) -> String {
         switch recovery {
-        case .dismiss: "Nothing to do but to take note."
+        case .dismiss: "Dismiss the message."
         case .fixFields: "Correct the input."
         case .signIn: "Sign in again."
-        case .wait: "Wait, then repeat."
-        case .retry: "Repeat."
-        case .checkAgain: "Find out whether the request took effect, without sending it again."
-        case .requestNewLink: "Ask for a new link."
-        case .contactSupport: "Write to support."
-        case .openSettings: "Change something in the settings: a key, a connected account."
+        case .wait: "Wait, then try again."
+        case .retry: "Try again."
+        case .checkAgain: "Check whether the request took effect, without sending it again."
+        case .requestNewLink: "Request a new link."
+        case .contactSupport: "Contact support."
+        case .openSettings: "Change a setting, such as a key or a connected account."
         case .updateApp: "Install a newer version of the app."
         }
     }
 }
 
 extension ErrorReference {
-    /// The whole reference as one Markdown page.
+    /// The whole reference as one Markdown page, computed each time.
+    /// - Complexity: O(number of codes).
     public var markdown: String {
         let families = families
         let head = [
@@ -75,12 +79,13 @@ extension ErrorReference {
             "<!-- Derived from the catalogue. Change it there, then run scripts/reference. -->",
             """
             \(catalogue.definitions.count) codes in \(families.count) families: \(contents(families.map(\.family))).
-            A code has one status and one meaning, everywhere and for ever; new ones are added behind. A server shows each at `/errors/CODE`.
-            One that may tell that an account exists says so.
+            Each code has one status and one meaning, which never change. New codes are added at the end of their family.
+            A server shows each code at `/errors/CODE`.
+            Codes that may reveal that an account exists are marked.
             """,
-            "What a client does by itself (*retry*) belongs to the code, never to the status alone:",
+            "The code, not the status alone, determines what a client does by itself (*retry*):",
             table(RetryClass.allCases.map { ($0.rawValue, Self.meaning(of: $0)) }, heading: "retry"),
-            "What ends the trouble for the person (*recovery*):",
+            "The code also determines how the user can resolve the problem (*recovery*):",
             table(Recovery.allCases.map { ($0.rawValue, Self.meaning(of: $0)) }, heading: "recovery"),
         ]
         let rest = families.flatMap { family, definitions in
@@ -89,14 +94,17 @@ extension ErrorReference {
         return (head + rest).joined(separator: "\n\n")
     }
 
+    /// Links to the families.
     private func contents(_ families: [ErrorFamily]) -> String {
         families.map { "[\($0.rawValue)](#\($0.rawValue.lowercased()))" }.joined(separator: ", ")
     }
 
+    /// A table of terms and their meanings.
     private func table(_ rows: [(String, String)], heading: String) -> String {
         (["| \(heading) | |", "|---|---|"] + rows.map { "| `\($0)` | \(Self.escaped($1)) |" }).joined(separator: "\n")
     }
 
+    /// The section of a code.
     private func section(_ definition: ErrorDefinition) -> String {
         var parts = [
             "### \(definition.code)",
@@ -105,7 +113,7 @@ extension ErrorReference {
         if !definition.documentation.isEmpty { parts.append(definition.documentation) }
         parts.append(
             "retry `\(definition.retry.rawValue)` · recovery `\(definition.recovery.rawValue)` · since \(definition.since)"
-                + (definition.mayRevealAccount ? " · **may tell that an account exists**" : "")
+                + (definition.mayRevealAccount ? " · **may reveal that an account exists**" : "")
         )
         parts.append(
             Self.languages(of: definition.message)
@@ -115,6 +123,7 @@ extension ErrorReference {
         return parts.joined(separator: "\n\n")
     }
 
+    /// Returns the text with a period at its end.
     private static func sentence(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasSuffix(".") || escaped.isEmpty ? escaped : escaped + "."

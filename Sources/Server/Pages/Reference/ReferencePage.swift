@@ -3,6 +3,9 @@ import Mustache
 public import OpenAPI
 
 /// The API reference as a page: one file of at most 100 KB, without a framework or third-party resources.
+///
+/// It shows what the OpenAPI document contains, for readers instead of programs. Both come from the same ``APIDescription``, so they don't
+/// differ.
 public struct ReferencePage: Sendable {
     private let description: APIDescription
     private let template: MustacheTemplate
@@ -10,6 +13,7 @@ public struct ReferencePage: Sendable {
     private let script: String
 
     /// Reads the template.
+    /// - Parameter description: The API of the server.
     /// - Throws: Mustache's error if it can't be read.
     public init(_ description: APIDescription) throws {
         self.description = description
@@ -27,7 +31,7 @@ public struct ReferencePage: Sendable {
         return template.render(writer.content(nonce: nonce, css: css, script: script))
     }
 
-    /// Returns the content security policy of a page with a nonce.
+    /// Returns the content security policy of a page with a nonce: its own style and script, and no connections.
     public static func policy(nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true)
     }

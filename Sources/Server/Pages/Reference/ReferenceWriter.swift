@@ -10,6 +10,7 @@ struct ReferenceWriter {
 
     private var settings: APISettings { description.settings }
 
+    /// The values of the whole page.
     func content(nonce: String, css: String, script: String) -> TemplateValues {
         [
             "title": description.title,
@@ -26,6 +27,7 @@ struct ReferenceWriter {
         ]
     }
 
+    /// An example of an error in each format. The configured format is open.
     private var forms: [TemplateValues] {
         guard let definition = ErrorCatalogue.standard[.validationInvalidEmail] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -39,6 +41,7 @@ struct ReferenceWriter {
         }
     }
 
+    /// The values of a group of operations.
     private func group(_ group: OperationGroup) -> TemplateValues {
         let words = group.title.lowercased().split { !$0.isLetter }
         return [
@@ -47,6 +50,7 @@ struct ReferenceWriter {
         ]
     }
 
+    /// The values of an operation: parameters and members of its body in one list, and its errors by status.
     private func operation(_ operation: APIOperation) -> TemplateValues {
         let fields = operation.allParameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
         return [
@@ -68,6 +72,7 @@ struct ReferenceWriter {
         ]
     }
 
+    /// The values of a parameter.
     private func field(_ parameter: APIParameter) -> TemplateValues {
         [
             "name": parameter.name,
@@ -78,6 +83,7 @@ struct ReferenceWriter {
         ]
     }
 
+    /// The values of a member.
     private func field(_ field: Field) -> TemplateValues {
         let about = field.schema.explained.followed(by: field.purpose)
         return [
@@ -88,6 +94,7 @@ struct ReferenceWriter {
         ]
     }
 
+    /// The values of a response that is not an error.
     private func answer(_ answer: DescribedResponse) -> TemplateValues {
         let members = answer.contents.flatMap(\.schema.fields).map(field)
         let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
@@ -101,6 +108,7 @@ struct ReferenceWriter {
         ]
     }
 
+    /// The values of an error code.
     private func code(_ definition: ErrorDefinition) -> TemplateValues {
         [
             "status": definition.status, "code": definition.code.rawValue,
@@ -109,7 +117,9 @@ struct ReferenceWriter {
     }
 }
 
-/// A curl command that calls an operation.
+/// A curl command that calls an operation, which can be pasted into a POSIX shell.
+///
+/// Values come from the operation's examples. The access token is the shell variable `token`.
 struct CurlCommand: CustomStringConvertible {
     let operation: APIOperation
     /// The address of the server, such as `http://127.0.0.1:8080`.
@@ -125,12 +135,14 @@ struct CurlCommand: CustomStringConvertible {
         return parts.joined(separator: " \\\n  ")
     }
 
+    /// The path with values for its parameters.
     private var path: String {
         let filled = operation.path.replacing("{id}", with: "000001795257000000-6f1e")
         let token = operation.parameters.first { $0.place == .query && $0.name == "token" }
         return token == nil ? filled : filled + "?token=\(AccountExamples.token)"
     }
 
+    /// The arguments of a body as a form.
     private func form(_ example: JSONObject) -> [String] {
         example.members.map { "--data-urlencode " + quoted("\($0)=\($1.stringValue ?? text($1))") }
     }

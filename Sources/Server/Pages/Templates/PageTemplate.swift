@@ -14,12 +14,19 @@ extension MustacheLibrary {
     }
 
     /// Renders the template with a content.
+    ///
+    /// - Returns: The text; empty if the template has no main part, which doesn't happen with a parsed one.
     func markup(_ content: Any) -> String { render(content, withTemplate: Self.main) ?? "" }
 }
 
 /// The content security policy of the pages, which only allows their inline style and script.
 enum PagePolicy {
     /// Returns the policy of a page with a nonce.
+    /// - Parameters:
+    ///   - nonce: The nonce of the inline style and script.
+    ///   - runsScript: Whether the page has a script.
+    ///   - connects: Whether the script may call the page's own server.
+    ///   - sendsForms: Whether forms may be sent to the page's own server.
     static func text(nonce: String, runsScript: Bool = false, connects: Bool = false, sendsForms: Bool = false) -> String {
         let directives = [
             "default-src 'none'", "style-src 'nonce-\(nonce)'", runsScript ? "script-src 'nonce-\(nonce)'" : nil,
@@ -40,11 +47,13 @@ struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable 
         values = Dictionary(elements.compactMap { name, value in value.map { (name, $0) } }) { $1 }
     }
 
+    /// A value by its name; setting `nil` removes it.
     subscript(name: String) -> (any Sendable)? {
         get { values[name] }
         set { values[name] = newValue }
     }
 
+    /// Returns a value for Mustache.
     func child(named name: String) -> Any? { values[name] }
 }
 

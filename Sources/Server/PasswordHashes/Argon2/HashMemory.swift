@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The memory in which hashes are computed. It is kept for later hashes.
+/// A pool of the memory in which hashes are computed. Later hashes use the same memory again.
 ///
 /// A new mapping for each hash would cause 4,864 page faults of 4 KiB. Each is served under the lock of the process's address space, so
 /// every other thread that touches new memory would wait. Reused blocks are mapped once, in pages of 2 MiB if the system supports them.

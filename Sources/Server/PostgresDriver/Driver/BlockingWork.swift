@@ -2,11 +2,18 @@ import Foundation
 import Synchronization
 
 /// A thread for blocking calls, which run one after another. The number of pending calls is bounded.
+///
+/// The driver's thread and the threads of tasks must never block, but the resolver of names and the cancellation of statements have no
+/// nonblocking form. A call that hangs delays only the calls after it.
 final class BlockingWork: Sendable {
     private let queue: DispatchQueue
     private let limit: Int
     private let count = Mutex(0)
 
+    /// Creates the thread.
+    /// - Parameters:
+    ///   - name: The label of the queue, for debuggers.
+    ///   - limit: The largest number of pending calls, including the running one.
     init(_ name: String, limit: Int) {
         // A queue with a width of one, whose thread is not one of those on which tasks run.
         queue = DispatchQueue(label: name)
@@ -39,6 +46,7 @@ enum HostAddresses {
     }
 
     /// Calls the system's resolver, which blocks.
+    /// - Returns: The addresses in the order of the resolver, as numbers; none if the name has none.
     static func resolve(_ name: String) -> [String] {
         var hints = addrinfo()
         #if canImport(Darwin)

@@ -5,12 +5,22 @@ import Synchronization
 import Timekeeping
 
 /// The thread that owns all connections of a client. Tasks submit jobs to it and wait for their outcomes.
+///
+/// libpq's connections may be used by one thread at a time, so a single thread owns all of them and waits for their sockets with one
+/// `poll`. Tasks communicate with it through the ``Mailbox``; nothing else is shared except ``DriverStatus``, which has locks. A task that
+/// waits for an outcome blocks no thread.
 final class Driver: Sendable {
+    /// A message to the thread.
     enum Message: Sendable {
+        /// Executes a job, or queues it until there is a connection.
         case run(DriverJob)
+        /// Cancels a job, queued or running. Does nothing if the job has ended.
         case cancel(jobID: UInt64)
+        /// Rolls back the transaction of a leased connection and returns the connection to the pool.
         case rollBack(ConnectionPool.ConnectionID)
+        /// The result of a host's lookup, from the thread of ``BlockingWork``.
         case resolved(ConnectionPool.ConnectionID, addresses: [String])
+        /// Ends the thread; the continuation is resumed when all connections are closed.
         case close(CheckedContinuation<Void, Never>?)
     }
 
@@ -39,9 +49,15 @@ final class Driver: Sendable {
     }
 
     /// Executes a segment.
+    ///
+    /// Always returns, at the latest after the deadline for a connection plus `queryTimeout`. If the task is canceled, the job is removed
+    /// from the queue, or its connection is closed; a segment that commits is not canceled on the server.
     /// - Parameters:
+    ///   - segment: The statements.
     ///   - connection: A connection that an earlier job has kept.
     ///   - keepsConnection: Whether more segments follow on the connection.
+    ///   - acquireDeadline: The time on ``clock`` until which the job waits for a connection.
+    /// - Returns: The results, or the reason of the failure. Never throws, so that the caller decides about a repetition.
     func run(
         _ segment: PGSegment,
         on connection: ConnectionPool.ConnectionID? = nil,

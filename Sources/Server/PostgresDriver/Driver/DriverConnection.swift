@@ -1,12 +1,19 @@
 /// A connection of the pool, in the state of the driver's thread.
+///
+/// `resolving` → `opening` → `open`. A failed step tries the next address of the host, then the next host, and ends the connection after
+/// the last one. Only the driver's thread uses it.
 final class DriverConnection {
+    /// The progress of a connection.
     enum Stage {
         /// The name of the host is being resolved.
         case resolving
+        /// The connection is being opened, and waits until its socket is readable or writable.
         case opening(PGConnection, waitsForReading: Bool)
+        /// The connection executes segments, or is idle.
         case open(PGConnection)
     }
 
+    /// The number in the pool.
     let id: ConnectionPool.ConnectionID
     var stage = Stage.resolving
     /// The index of the host that is tried or was reached.
@@ -24,6 +31,10 @@ final class DriverConnection {
     /// The version of the plans that the connection has prepared. See `DriverLoop.plans`.
     var plans: Int
 
+    /// Creates a connection that has not tried a host yet.
+    /// - Parameters:
+    ///   - hosts: The indexes of the hosts in the order in which they are tried.
+    ///   - plans: The current version of the prepared plans.
     init(id: ConnectionPool.ConnectionID, hosts: [Int], plans: Int) {
         (self.id, self.hosts, self.plans) = (id, hosts, plans)
     }
@@ -36,5 +47,6 @@ final class DriverConnection {
         }
     }
 
+    /// Whether the connection can execute segments.
     var isOpen: Bool { if case .open = stage { true } else { false } }
 }

@@ -2,7 +2,9 @@ import Synchronization
 
 /// A segment to execute, and the task that waits for it.
 struct DriverJob: Sendable {
+    /// The number of the job, which a cancellation names. Unique in the client.
     let id: UInt64
+    /// The statements.
     let segment: PGSegment
     /// The connection that the task has leased; `nil` takes one from the pool.
     let connection: ConnectionPool.ConnectionID?
@@ -12,7 +14,10 @@ struct DriverJob: Sendable {
     let acquireDeadline: Duration
     /// The time at which the job was submitted.
     let start: Duration
+    /// The flag that the task sets before it posts the cancellation. The thread checks it when it receives the job, because both messages
+    /// may arrive in any order.
     let cancellation: DriverCancellation
+    /// Resumed exactly once with the outcome.
     let continuation: CheckedContinuation<DriverOutcome, Never>
 }
 
@@ -20,14 +25,18 @@ struct DriverJob: Sendable {
 final class DriverCancellation: Sendable {
     private let flag = Atomic(false)
 
+    /// Whether the task was canceled.
     var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
+    /// Sets the flag. Called by any thread.
     func cancel() { flag.store(true, ordering: .releasing) }
 }
 
 /// The outcome of a job.
 enum DriverOutcome: Sendable {
+    /// The server has executed the segment.
     /// - Parameters:
+    ///   - results: A result for each statement.
     ///   - connection: The connection, leased if the job keeps it.
     ///   - isDoubtful: Whether the commit may be lost in a failover.
     case done(results: [PostgresResult], connection: ConnectionPool.ConnectionID, isDoubtful: Bool)
@@ -41,9 +50,11 @@ enum DriverFailure: Error, Hashable {
     case refused(String)
     /// There was no connection within the deadline, so nothing was sent.
     case noConnection(String)
-    /// The connection was lost while the segment was executed, or before in the same transaction.
+    /// The connection was lost while the segment was executed, or before in the same transaction. The server may have named a reason, such
+    /// as 57P01 for a shutdown.
     case lost(sqlState: String?)
     /// The segment was not executed within its deadline.
     case deadline
+    /// The task was canceled, before or after the segment was sent.
     case cancelled(wasSent: Bool)
 }

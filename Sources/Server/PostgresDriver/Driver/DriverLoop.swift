@@ -3,7 +3,13 @@ import Logging
 import Timekeeping
 
 /// The work of the driver's thread. All its state belongs to that thread.
+///
+/// Each round waits for a message, a ready socket or a deadline, and then handles messages, sockets, expired deadlines and the pool's
+/// timers, in this order. The pool (``ConnectionPool``) decides what to open, close and lease; the loop executes its actions. A job leaves
+/// `waiting` when it gets a connection, and its continuation is resumed exactly once: by a response, a lost connection, a deadline, a
+/// cancellation, or the refusal of the pool.
 final class DriverLoop {
+    /// The reason with which jobs are refused after the end of the client.
     static let closed = "the client is closed"
     /// The time that the rollback of an abandoned transaction may take before its connection is closed.
     private static let rollbackTimeout = Duration.seconds(2)
@@ -16,21 +22,29 @@ final class DriverLoop {
     private let shared: DriverStatus
     private let logger: Logger
     private let metrics: PostgresMetrics
+    /// The thread that resolves names. A separate one, because a cancellation can hang as long as its server.
     private let resolver = BlockingWork("holdfast.postgres.names", limit: 64)
+    /// The thread that sends cancellations.
     private let canceler = BlockingWork("holdfast.postgres.cancel", limit: 64)
 
     private var pool: ConnectionPool
+    /// The connections that exist in the pool, also those that are being opened.
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
     /// The jobs that wait for a connection, by the id of the job and of its waiter.
     private var waiting: [UInt64: DriverJob] = [:]
+    /// The events that the pool has not handled yet. Actions can cause further events, which are handled after the present ones.
     private var events: [ConnectionPool.Event] = []
+    /// Whether ``notify(_:)`` is running, so that a nested call only appends its event.
     private var isHandling = false
     /// Increases when prepared plans have become invalid.
     private var plans = 0
     /// The hosts that did not respond within the deadline. They are tried last, because each new connection would wait for an unreachable
     /// machine.
     private var silentHosts: Set<Int> = []
+    /// The reason for which the last attempt to connect failed; `nil` after a success. Its changes are logged, so that an outage is two log
+    /// entries.
     private var failure: String?
+    /// The tasks that wait for the end of the client.
     private var closings: [CheckedContinuation<Void, Never>] = []
     /// The time at which connections in use are closed, too; `nil` while the client is open.
     private var end: Duration?
@@ -93,11 +107,13 @@ extension DriverLoop {
         return zip(owners, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
     }
 
+    /// The timeout for `poll`: -1 without a deadline; otherwise rounded up, so that the deadline has passed when `poll` returns.
     private func milliseconds(until deadline: Duration?) -> Int32 {
         guard let deadline else { return -1 }
         return Int32(clamping: max(0, (deadline - clock.now).wholeMilliseconds + 1))
     }
 
+    /// Publishes the state of the pool for metrics and status, if it has changed.
     private func publish() {
         let status = PostgresStatus(
             open: pool.count,
@@ -127,6 +143,7 @@ extension DriverConnection {
 // MARK: - Messages and the pool
 
 extension DriverLoop {
+    /// Handles a message.
     private func handle(_ message: Driver.Message) {
         switch message {
         case .run(let job): accept(job)
@@ -193,6 +210,7 @@ extension DriverLoop {
         }
     }
 
+    /// Executes an action of the pool.
     private func perform(_ action: ConnectionPool.Action) {
         switch action {
         case .open(let id):
@@ -212,6 +230,7 @@ extension DriverLoop {
         }
     }
 
+    /// Closes all connections, also those in use, because the time for the end of the client has passed.
     private func closeAll() {
         for connection in connections.values {
             if connection.job == nil { discard(connection) } else { abandon(connection, .deadline) }
@@ -241,6 +260,7 @@ extension DriverLoop {
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }
 
+    /// The time by which an attempt with one address must succeed. A host that was silent before gets at most a second if there are others.
     private func connectDeadline(_ connection: DriverConnection) -> Duration {
         let isSilent = settings.hosts.count > 1 && silentHosts.contains(connection.host)
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
@@ -261,6 +281,7 @@ extension DriverLoop {
         if pg.socket < 0 { open(connection, pg) }
     }
 
+    /// Continues to open a connection whose socket is ready.
     private func open(_ connection: DriverConnection, _ pg: PGConnection) {
         switch pg.open() {
         case .waitsForReading: connection.stage = .opening(pg, waitsForReading: true)
@@ -280,6 +301,7 @@ extension DriverLoop {
         }
     }
 
+    /// Ends an attempt to connect after all hosts have failed.
     private func fail(_ connection: DriverConnection, _ reason: String) {
         connections[connection.id] = nil
         if end == nil {
@@ -293,6 +315,7 @@ extension DriverLoop {
 // MARK: - Executing
 
 extension DriverLoop {
+    /// Sends a job's segment on a leased connection. A connection that was lost since the last segment of a transaction fails the job.
     private func start(_ job: DriverJob, on connection: DriverConnection) {
         guard case .open(let pg) = connection.stage, connection.job == nil, !connection.isRollingBack else {
             job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
@@ -307,6 +330,7 @@ extension DriverLoop {
         if !pg.send(job.segment) { finish(connection, .lost(sqlState: nil)) }
     }
 
+    /// Rolls back a transaction before its connection is reused. A connection that doesn't do so within two seconds is closed.
     private func rollBack(_ connection: DriverConnection) {
         guard case .open(let pg) = connection.stage else { return }
         connection.isRollingBack = true
@@ -326,6 +350,7 @@ extension DriverLoop {
         }
     }
 
+    /// Ends the segment of a connection, and resumes its job.
     private func finish(_ connection: DriverConnection, _ outcome: PGConnection.Outcome) {
         let job = connection.job
         connection.job = nil
@@ -359,6 +384,8 @@ extension DriverLoop {
         }
     }
 
+    /// Reacts to errors that concern more than their segment: invalid plans (0A000), and a server that has become read-only (25006), whose
+    /// connections are closed.
     private func react(to state: String, of connection: DriverConnection) {
         switch state {
         case "0A000": plans += 1
@@ -370,7 +397,7 @@ extension DriverLoop {
         }
     }
 
-    /// Ends a connection whose job exceeded its deadline or was canceled.
+    /// Ends a connection whose job exceeded its deadline or was canceled, and cancels the statement on the server unless it commits.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
         // A commit is never canceled: PostgreSQL would report it as done although the standby does not have it.
@@ -383,6 +410,7 @@ extension DriverLoop {
         job.continuation.resume(returning: .failed(failure))
     }
 
+    /// Ends the step of a connection that exceeded its deadline.
     private func expire(_ connection: DriverConnection) {
         connection.deadline = nil
         if !connection.isOpen {

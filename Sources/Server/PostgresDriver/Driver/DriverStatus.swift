@@ -1,6 +1,8 @@
 import Synchronization
 
 /// The state of a client's connections at one moment.
+///
+/// For health checks and diagnostics; metrics contain the same numbers. `open - idle - opening` connections are in use.
 public struct PostgresStatus: Hashable, Sendable {
     /// The number of connections, including those that are being opened.
     public var open = 0
@@ -16,11 +18,12 @@ public struct PostgresStatus: Hashable, Sendable {
     public var failure: String?
 }
 
-/// The state that the driver's thread publishes.
+/// The state that the driver's thread publishes. Its locks are held for an assignment only, so reading it never waits for I/O.
 final class DriverStatus: Sendable {
     private let status = Mutex(PostgresStatus())
     private let lastResponse = Mutex<Duration?>(nil)
 
+    /// The latest state of the connections.
     var current: PostgresStatus {
         get { status.withLock { $0 } }
         set { status.withLock { $0 = newValue } }

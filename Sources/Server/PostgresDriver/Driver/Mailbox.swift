@@ -2,6 +2,9 @@ import Foundation
 import Synchronization
 
 /// Messages to a thread that waits in `poll`.
+///
+/// A lock protects the messages, and a pipe wakes the thread: one byte is written when the first message arrives in an empty mailbox, so a
+/// burst of messages costs one system call. The number of messages is not bounded; each waiting task has posted at most a few.
 final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -13,6 +16,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
 
+    /// Creates the mailbox and its pipe. Ends the process if there are no file descriptors.
     init() {
         var ends: [Int32] = [-1, -1]
         precondition(pipe(&ends) == 0, "pipe failed with \(errno)")
@@ -41,6 +45,8 @@ final class Mailbox<Message: Sendable>: Sendable {
         return !isClosed
     }
 
+    /// Removes and returns the messages, in the order of their arrival. Clears the pipe first, so that a message that arrives meanwhile
+    /// wakes the thread again.
     func takeAll() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(readEnd, &bytes, bytes.count) == bytes.count {}
@@ -50,7 +56,7 @@ final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns the last messages. No more can be posted.
+    /// Returns the last messages. No more can be posted: ``post(_:)`` returns `false` then.
     func end() -> [Message] {
         state.withLock { state in
             defer { state = State(isClosed: true) }

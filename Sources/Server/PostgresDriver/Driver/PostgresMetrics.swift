@@ -36,6 +36,7 @@ struct PostgresMetrics: Sendable {
         )
     }
 
+    /// The outcome of a transaction.
     enum Outcome: String, CaseIterable {
         case committed, failed, unknown
         case rolledBack = "rolled_back"
@@ -44,12 +45,16 @@ struct PostgresMetrics: Sendable {
     private let transactions: [Outcome: Counter]
     private let retries: [RetryReason: Counter]
 
+    /// Counts a transaction.
     func ended(_ outcome: Outcome) { transactions[outcome]?.increment() }
 
+    /// Counts a repetition.
     func repeated(_ reason: RetryReason) { retries[reason]?.increment() }
 
+    /// Records the time that a job waited for a connection.
     func waited(_ duration: Duration) { wait.recordNanoseconds(max(0, duration.wholeNanoseconds)) }
 
+    /// Records the numbers of connections and waiting tasks.
     func record(_ status: PostgresStatus) {
         idle.record(status.idle)
         opening.record(status.opening)

@@ -1,19 +1,28 @@
-/// The reason for which a transaction is repeated.
+/// The reason for which a transaction is repeated. The raw value is a dimension of the metrics.
 enum RetryReason: String, CaseIterable {
+    /// Another transaction changed the same rows, or the connection was lost before the commit was sent.
     case conflict, connection
+    /// The connection was lost, or the deadline passed, after the commit was sent.
     case unknownOutcome = "unknown_outcome"
+    /// A schema change has invalidated a prepared plan.
     case changedPlan = "changed_plan"
 }
 
 /// Decides whether a failed attempt is repeated.
 enum RetryVerdict: Equatable {
+    /// The transaction is repeated.
     case again(RetryReason)
+    /// The transaction fails with this error.
     case stop(PostgresError)
+    /// The task was canceled and nothing was changed.
     case cancelled
 }
 
 extension DriverFailure {
     /// Returns whether a transaction is repeated after the failure.
+    ///
+    /// An unknown outcome is repeated, too: the transactions of this client are written so that a repetition finds the changes of a
+    /// committed attempt. Without a connection nothing is repeated, because the job has already waited for one until its deadline.
     /// - Parameter mayHaveCommitted: Whether the failed segment commits: then a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {
@@ -36,8 +45,9 @@ extension DriverFailure {
     }
 }
 
-/// The number of repetitions of a transaction, and their delays.
+/// The number of repetitions of a transaction, and their delays, counted for each reason.
 struct RetryCount {
+    /// The largest number of repetitions after conflicts. Their delays are at most 20, 40, 80, 160 and 320 ms.
     static let conflictLimit = 5
     private var counts: [RetryReason: Int] = [:]
     /// Whether an earlier attempt may have committed.

@@ -1,10 +1,11 @@
-/// Values in the memory layout of libpq.
+/// Values in the memory layout of libpq: one buffer with all of them, and an array of pointers into it. Copies each value once.
 struct PGArguments {
     private var bytes: [UInt8] = []
     /// The offset of each value; `nil` is `NULL`.
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
 
+    /// Encodes values in the binary format.
     init(_ values: [PostgresValue]) {
         for value in values {
             let binary = value.binary
@@ -16,7 +17,8 @@ struct PGArguments {
         bytes.append(0)
     }
 
-    /// Calls a closure with the number of values, their pointers, lengths and formats.
+    /// Calls a closure with the number of values, their pointers, lengths and formats (1, binary, for each). The pointers are valid only
+    /// within the closure.
     func withPointers<Result>(
         _ body: (Int32, [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
     ) -> Result {

@@ -2,34 +2,53 @@ import CLibPQ
 import Foundation
 
 /// One libpq connection in pipeline mode and nonblocking mode. It belongs to one thread.
+///
+/// The pipeline mode sends all statements of a segment before it reads the first result, so a segment takes one round trip. After an error,
+/// the server skips the other statements up to the synchronization point, which ends every segment. Usage: ``open()`` whenever the socket
+/// is ready, until it is open; then ``send(_:)``, and ``flush()`` and ``receive()`` whenever the socket is ready, until there is an
+/// outcome.
 final class PGConnection {
+    /// The progress of opening.
     enum Opening: Equatable {
         case waitsForReading, waitsForWriting, opened
         case failed(reason: String)
     }
 
+    /// The outcome of a segment.
     enum Outcome {
         /// The server has executed the segment to its end, or to an error.
         /// - Parameter isDoubtful: Whether the server warned that the commit is not safe on the standby.
         case finished(results: [PostgresResult], sqlState: String?, isDoubtful: Bool)
+        /// The connection can't be used any more.
         case lost(sqlState: String?)
     }
 
+    /// A response of the server that has not arrived yet, in the order of the requests.
     private enum Expected {
+        /// The result of preparing a statement. The name is recorded only after success.
         case preparation(PreparedStatements.Key, name: String)
+        /// The result of a statement, returned or not.
         case result, ignoredResult
+        /// The end of the segment.
         case synchronization
     }
 
     private let handle: OpaquePointer
+    /// The statements that this connection has prepared.
     private var prepared = PreparedStatements()
     private let preparesStatements: Bool
 
+    /// The responses of the current segment.
     private var expected: [Expected] = []
+    /// The index of the next response.
     private var nextExpected = 0
+    /// The results of the current segment so far.
     private var results: [PostgresResult] = []
+    /// The result of the current statement, until libpq reports its end.
     private var current: PostgresResult?
+    /// The first error of the current segment.
     private var sqlState: String?
+    /// Whether the current segment is a `COMMIT`, whose response shows whether it was a rollback.
     private var isCommit = false
     private let notices = Notices()
     /// Whether there are unsent bytes.
@@ -37,12 +56,18 @@ final class PGConnection {
 
     /// Notices that the server sent in addition to results.
     private final class Notices {
+        /// Whether a warning (01000) or a shutdown (57P01) came with a commit, which happens when the server stops waiting for the
+        /// synchronous standby.
         var isDoubtful = false
         /// The reason for which the server ends the connection.
         var fatal: String?
     }
 
     /// Begins to open a connection. The thread waits until the socket is writable, then calls ``open()``.
+    /// - Parameters:
+    ///   - parameters: The parameters of libpq, with an address instead of a name, so that libpq resolves nothing.
+    ///   - preparesStatements: Whether statements are prepared on this connection.
+    /// - Returns: `nil` if there is no memory.
     init?(_ parameters: [(name: String, value: String)], preparesStatements: Bool) {
         self.preparesStatements = preparesStatements
         var names = parameters.map { strdup($0.name) } + [nil]
@@ -82,7 +107,7 @@ final class PGConnection {
     /// The socket. It changes while the connection opens, sometimes with the same number.
     var socket: Int32 { PQsocket(handle) }
 
-    /// Whether the server waits for a new transaction.
+    /// Whether the server waits for a new transaction, so that the connection can be reused.
     var isIdle: Bool { expected.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE && PQstatus(handle) == CONNECTION_OK }
 
     /// Continues to open the connection.
@@ -113,17 +138,18 @@ final class PGConnection {
         return "connecting failed"
     }
 
-    /// Discards prepared statements, whose plans were invalidated by a schema change.
+    /// Discards prepared statements, whose plans were invalidated by a schema change. They stay on the server under names that are not used
+    /// again.
     func removePrepared() {
         prepared.forget()
     }
 
-    /// Returns an object with which another thread cancels the running statement.
+    /// Returns an object with which another thread cancels the running statement; `nil` if the connection is closed.
     func cancellation() -> PGCancellation? {
         PGCancellation(handle)
     }
 
-    /// Begins to send a segment.
+    /// Begins to send a segment. The caller must have received the outcome of the previous one.
     /// - Returns: `false` if the connection is lost.
     func send(_ segment: PGSegment) -> Bool {
         (results, current, sqlState, nextExpected) = ([], nil, nil, 0)
@@ -147,6 +173,7 @@ final class PGConnection {
     /// CockroachDB has no such messages, and no commits that only one server has.
     private var writesMessages: Bool { PQparameterStatus(handle, "crdb_version") == nil }
 
+    /// Adds a statement to the pipeline, prepared if possible, together with its preparation if it is new.
     private func send(_ statement: PostgresStatement, _ values: [PostgresValue]) -> Bool {
         let types = values.map(\.type)
         let arguments = PGArguments(values)
@@ -175,6 +202,7 @@ final class PGConnection {
     }
 
     /// Reads the available results, and ends the segment if all have arrived.
+    /// - Returns: The outcome; `nil` if results are missing, and for an idle connection that is still open.
     func receive() -> Outcome? {
         let isOpen = PQconsumeInput(handle) == 1
         // This also reads notices, such as that of a server that ends an idle connection.

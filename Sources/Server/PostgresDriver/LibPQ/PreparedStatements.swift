@@ -1,5 +1,9 @@
 /// The names of the statements that a connection has prepared.
+///
+/// Statements are literals, so their number is bounded by the code. The limit protects the server's memory if a caller joins many different
+/// ones.
 struct PreparedStatements {
+    /// A statement with the types of its arguments. The server prepares a plan for each combination.
     struct Key: Hashable {
         let statement: PostgresStatement
         let types: [UInt32]
@@ -32,6 +36,7 @@ struct PreparedStatements {
         count += 1
     }
 
+    /// Removes all names, so that statements are prepared again.
     mutating func forget() {
         (names, count) = ([:], 0)
     }

@@ -5,13 +5,20 @@
 /// - Waiters are served in the order of their arrival.
 /// - After a failed connection attempt, there is one attempt at a time (a probe), each after a longer, jittered delay.
 /// - A connection is reused if it was returned in a usable state, up to its lifetime, whose end is jittered.
+///
+/// An idle connection is served last in, first out, so that the number of connections shrinks to what the load needs: the others reach
+/// their idle limit. Each event takes O(connections) at most, with at most 64 connections.
 struct ConnectionPool {
     /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int
     typealias WaiterID = UInt64
 
+    /// The limits of the pool.
     struct Limits {
+        /// The number of connections that are opened and stay open without load. The default 0 opens the first connection with the first
+        /// waiter.
         var minimum = 0
+        /// The largest number of connections, including those that are being opened.
         var maximum = 16
         /// The time after which an idle connection is closed.
         var idle = Duration.seconds(300)
@@ -19,13 +26,19 @@ struct ConnectionPool {
         var lifetime = Duration.seconds(1_800)
         /// The delay after the first failure. It doubles with each failure; half of it is jittered.
         var firstDelay = Duration.milliseconds(50)
+        /// The longest delay between attempts.
         var longestDelay = Duration.seconds(1)
     }
 
+    /// An event that the driver reports.
     enum Event {
+        /// A waiter needs a connection until a deadline.
         case acquire(WaiterID, deadline: Duration)
+        /// A waiter needs no connection any more.
         case cancel(WaiterID)
+        /// A connection is open.
         case opened(ConnectionID)
+        /// An attempt to open a connection has failed.
         case failed(ConnectionID)
         /// A user has returned a connection, which may be reusable or not.
         case returned(ConnectionID, isReusable: Bool)
@@ -33,28 +46,39 @@ struct ConnectionPool {
         case lost(ConnectionID)
         /// Connections that must not be leased again.
         case retire([ConnectionID])
+        /// No more waiters are accepted. Idle connections are closed, and the others when they are returned.
         case shutDown
         /// Time has passed.
         case tick
     }
 
+    /// An action that the driver executes.
     enum Action: Equatable {
+        /// Opens a connection and reports `opened` or `failed`.
         case open(ConnectionID)
+        /// Closes a connection.
         case close(ConnectionID)
+        /// Gives a connection to a waiter, which reports `returned` or `lost` at the end.
         case lease(ConnectionID, WaiterID)
+        /// Gives a waiter no connection.
         case refuse(WaiterID, Refusal)
     }
 
+    /// The reason of a refusal: no connection within the deadline, or the end of the client.
     enum Refusal { case deadline, shutDown }
 
+    /// The state of a connection.
     private enum State: Equatable {
         case opening, leased
         case idle(since: Duration)
     }
 
+    /// A connection, without its socket.
     private struct Connection {
         var state: State
+        /// The time after which it is not leased again.
         var expires: Duration
+        /// Whether it is closed instead of being reused.
         var isRetired = false
     }
 
@@ -64,21 +88,30 @@ struct ConnectionPool {
     /// The idle connections; the most recently returned one is leased first.
     private var idle: [ConnectionID] = []
     private var lastID: ConnectionID = 0
+    /// The number of failed attempts since the last success.
     private var failures = 0
     /// The time at which the next attempt may begin after a failure.
     private var nextAttempt: Duration?
     private var isShutDown = false
     private var waiters = WaitQueue()
+    /// The number of connections that are being opened.
     private(set) var opening = 0
 
+    /// Creates a pool without connections.
+    /// - Parameters:
+    ///   - limits: The limits.
+    ///   - generator: The source of jitter, so that tests are deterministic.
     init(limits: Limits, generator: any RandomNumberGenerator) {
         (self.limits, self.generator) = (limits, generator)
     }
 
     /// Whether the last attempt has failed, so that there is at most one at a time.
     var isProbing: Bool { failures > 0 }
+    /// The number of connections, including those that are being opened.
     var count: Int { connections.count }
+    /// The number of unused connections.
     var idleCount: Int { idle.count }
+    /// The number of waiters.
     var waiting: Int { waiters.count }
 
     /// The time at which the next `tick` is due.
@@ -145,6 +178,7 @@ struct ConnectionPool {
         }
     }
 
+    /// Whether a waiter has no connection opening for it, or the minimum is not reached.
     private var needsConnection: Bool {
         !isShutDown && connections.count < limits.maximum
             && (waiters.count > opening || connections.count < limits.minimum)
@@ -161,6 +195,7 @@ struct ConnectionPool {
         }
     }
 
+    /// Makes a connection available, or closes it if it is retired or too old.
     private mutating func makeIdle(_ id: ConnectionID, at now: Duration, _ actions: inout [Action]) {
         guard let connection = connections[id] else { return }
         guard !isShutDown, !connection.isRetired, connection.expires > now else { return close(id, &actions) }
@@ -168,6 +203,7 @@ struct ConnectionPool {
         idle.append(id)
     }
 
+    /// Closes idle connections that are too old or not needed.
     private mutating func closeOld(at now: Duration, _ actions: inout [Action]) {
         for id in idle {
             guard let connection = connections[id], case .idle(let since) = connection.state else { continue }
@@ -176,17 +212,20 @@ struct ConnectionPool {
         }
     }
 
+    /// Removes a connection and closes it.
     private mutating func close(_ id: ConnectionID, _ actions: inout [Action]) {
         guard connections[id] != nil else { return }
         forget(id)
         actions.append(.close(id))
     }
 
+    /// Removes a connection.
     private mutating func forget(_ id: ConnectionID) {
         guard case .idle = connections.removeValue(forKey: id)?.state else { return }
         idle.removeAll { $0 == id }
     }
 
+    /// The delay before the next attempt: doubled with each failure, from which up to a half is subtracted at random.
     private mutating func delay() -> Duration {
         let doubled = limits.firstDelay * (1 << min(failures - 1, 20))
         return min(doubled, limits.longestDelay) * Double.random(in: 0.5...1, using: &generator)

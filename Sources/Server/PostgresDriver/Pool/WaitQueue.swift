@@ -1,4 +1,7 @@
-/// Waiters in the order of their arrival, each with a deadline. All operations are amortized O(1).
+/// Waiters in the order of their arrival, each with a deadline. All operations are amortized O(1), except ``expire(at:)``.
+///
+/// A waiter that is removed stays in the order until it is reached or the order is compacted, which happens when more than half of it are
+/// removed waiters.
 struct WaitQueue {
     private var deadlines: [ConnectionPool.WaiterID: Duration] = [:]
     /// The order. It may contain waiters that were removed.
@@ -7,8 +10,10 @@ struct WaitQueue {
     /// A lower bound of the earliest deadline: it may belong to a waiter that was removed.
     private(set) var earliestDeadline: Duration?
 
+    /// The number of waiters.
     var count: Int { deadlines.count }
 
+    /// Adds a waiter at the end.
     mutating func append(_ waiter: ConnectionPool.WaiterID, deadline: Duration) {
         deadlines[waiter] = deadline
         line.append(waiter)
@@ -16,11 +21,13 @@ struct WaitQueue {
         compact()
     }
 
+    /// Removes a waiter, if it is in the queue.
     mutating func remove(_ waiter: ConnectionPool.WaiterID) {
         deadlines[waiter] = nil
         if deadlines.isEmpty { _ = removeAll() }
     }
 
+    /// Removes and returns the first waiter.
     mutating func popFirst() -> ConnectionPool.WaiterID? {
         while first < line.count {
             let waiter = line[first]
@@ -33,6 +40,8 @@ struct WaitQueue {
     }
 
     /// Removes the waiters whose deadline has passed.
+    /// - Returns: The removed waiters, in order.
+    /// - Complexity: O(1) before the earliest deadline; otherwise O(*n*).
     mutating func expire(at now: Duration) -> [ConnectionPool.WaiterID] {
         guard let earliestDeadline, earliestDeadline <= now else { return [] }
         let late = line[first...].filter { deadlines[$0].map { $0 <= now } ?? false }
@@ -42,12 +51,14 @@ struct WaitQueue {
     }
 
     /// Removes all waiters.
+    /// - Returns: The removed waiters, in order.
     mutating func removeAll() -> [ConnectionPool.WaiterID] {
         let all = line[first...].filter { deadlines[$0] != nil }
         self = WaitQueue()
         return all
     }
 
+    /// Drops removed waiters from the order if they are more than half of it.
     private mutating func compact() {
         guard line.count > 2 * deadlines.count + 16 else { return }
         line = line[first...].filter { deadlines[$0] != nil }

@@ -1,7 +1,7 @@
 import Foundation
 public import Observability
 
-/// The reason for which a URL of PostgreSQL is refused. Of the URL, it contains at most the name of a parameter.
+/// The reason for which a URL of PostgreSQL is refused. Of the URL, it contains at most the name of a parameter, so it can be logged.
 public struct PostgresURLError: LogSafeError, Hashable, Sendable {
     public let description: String
 
@@ -69,6 +69,7 @@ extension PostgresSettings {
             .first { FileManager.default.fileExists(atPath: $0) }
     }
 
+    /// Sets the parameter of a URL.
     private mutating func set(_ name: String, _ value: String) throws {
         switch name {
         case "sslmode":
@@ -93,6 +94,7 @@ extension PostgresSettings {
         }
     }
 
+    /// Reads a number within a range.
     private static func number(_ text: String, _ name: String, _ range: ClosedRange<Int>) throws -> Int {
         guard let number = Int(text), range.contains(number) else {
             throw PostgresURLError("the parameter \(name) must be from \(range.lowerBound) to \(range.upperBound)")
@@ -100,6 +102,7 @@ extension PostgresSettings {
         return number
     }
 
+    /// Reads a host and an optional port. An IPv6 address is in brackets.
     private static func host(_ text: Substring) throws -> Host {
         var (name, port) = text.cut(at: text.lastIndex(of: ":"))
         if text.hasPrefix("[") {
@@ -118,6 +121,7 @@ extension PostgresSettings {
         return Host(name: decoded, port: number)
     }
 
+    /// Reads the query. Each name must be unique.
     private static func parameters(_ query: Substring) throws -> [String: String] {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
@@ -133,6 +137,7 @@ extension PostgresSettings {
         return parameters
     }
 
+    /// Removes the percent-encoding of a part. NUL is refused, because libpq's texts end at it.
     private static func decoded(_ text: Substring, _ part: String) throws -> String {
         guard let decoded = text.removingPercentEncoding, !decoded.utf8.contains(0) else {
             throw PostgresURLError("the URL has an invalid percent-encoding (\(part))")
@@ -142,7 +147,7 @@ extension PostgresSettings {
 }
 
 extension Substring {
-    /// The parts before and after a character.
+    /// The parts before and after a character; the second is `nil` if the index is.
     fileprivate func cut(at index: Index?) -> (Substring, Substring?) {
         index.map { (self[..<$0], self[self.index(after: $0)...]) } ?? (self, nil)
     }

@@ -8,12 +8,15 @@ import Timekeeping
 /// ```
 ///
 /// Neither `description` nor a dump contains the password.
+///
+/// The timeouts are ordered: the server ends a statement (`statementTimeout`, 8 s) before the client gives up (`queryTimeout`, 10 s), so
+/// that usually the server's error arrives and the outcome is known. Keep that order when you change them.
 public struct PostgresSettings: Sendable {
     /// A server: its name or address, or the folder of its Unix socket.
     public struct Host: Hashable, Sendable {
         /// The name, the address, or the absolute path of the folder of a Unix socket.
         public var name: String
-        /// The port.
+        /// The port, 1 to 65,535. For a Unix socket, it is a part of the socket's name.
         public var port: Int
 
         /// Creates a host.
@@ -26,10 +29,13 @@ public struct PostgresSettings: Sendable {
         var isLocal: Bool { isUnixSocket || name == "localhost" || name == "::1" || name.hasPrefix("127.") }
     }
 
-    /// The encryption of connections, as libpq's `sslmode`.
+    /// The encryption of connections, as libpq's `sslmode`. Only `verifyFull` protects against a server that impersonates the database.
     public enum TLSMode: String, Hashable, Sendable {
+        /// No encryption; encryption only if the server requires it; if the server offers it; or always, each without verification.
         case disable, allow, prefer, require
+        /// Encryption, with a certificate of a trusted authority for any name.
         case verifyCA = "verify-ca"
+        /// Encryption, with a certificate of a trusted authority for the name of the host.
         case verifyFull = "verify-full"
     }
 
@@ -38,26 +44,27 @@ public struct PostgresSettings: Sendable {
     public var hosts: [Host]
     /// The user; `nil` is that of the process.
     public var user: String?
+    /// The password. Internal, so that no caller can print it by accident.
     var password: String?
     /// The database; by default, that with the user's name.
     public var database: String?
-    /// The encryption of connections.
+    /// The encryption of connections. A URL without `sslmode` has `prefer`.
     public var tlsMode: TLSMode
-    /// The file with the certificates of trusted authorities.
+    /// The file with the certificates of trusted authorities, in PEM. For the two modes that verify, the default is the system's file.
     public var rootCertificates: String?
     /// Whether only servers that accept writes are used. The default if there is more than one host.
     public var requiresPrimary: Bool
-    /// The name of the connections on the server.
+    /// The name of the connections on the server, as `pg_stat_activity` shows it.
     public var applicationName = "holdfast"
-    /// The smallest number of open connections.
+    /// The smallest number of open connections, at most ``maximum``. They are opened before the first statement needs them.
     public var minimum = 0
-    /// The largest number of connections.
+    /// The largest number of connections, 1 to 64. The sum over all servers must stay below `max_connections` of the database.
     public var maximum = 16
-    /// The longest time for a connection to one address.
+    /// The longest time for a connection to one address, including TLS and authentication. 5 seconds by default.
     public var connectTimeout = Duration.seconds(5)
-    /// The longest time for one round trip, and for the repetitions of a transaction.
+    /// The longest time for one round trip, and for the repetitions of a transaction. 10 seconds by default.
     public var queryTimeout = Duration.seconds(10)
-    /// The longest time to wait for a free connection.
+    /// The longest time to wait for a free connection. 5 seconds by default.
     public var acquireTimeout = Duration.seconds(5)
     /// The time after which the server ends a statement with 57014.
     public var statementTimeout = Duration.seconds(8)

@@ -1,8 +1,10 @@
 public import Observability
 
-/// An error of a statement or a transaction. It contains no values and no address.
+/// An error of a statement or a transaction. It contains no values and no address, so it can be logged.
+///
+/// Only ``outcomeUnknown`` leaves open whether the changes were made. After the others, nothing was changed.
 public enum PostgresError: LogSafeError, Hashable, Sendable {
-    /// The server refused, with this SQLSTATE.
+    /// The server refused, with this SQLSTATE, such as 23505 for a duplicate key.
     case refused(String)
     /// There is no connection: the server is unreachable, or the pool had none within the deadline.
     case unavailable(String)

@@ -1,9 +1,13 @@
 public import Foundation
 
 /// A type that can be decoded from a column in PostgreSQL's binary format.
+///
+/// `Bool`, `Int`, `Double`, `String`, `[UInt8]`, `UUID` and `Date` conform, and the optionals of all of them for columns that may be
+/// `NULL`. Decoding converts no types: reading a `text` column as `Int` fails. Cast in the statement instead, as in `count(*)::bigint`.
 public protocol PostgresReadable {
     /// Decodes a value.
     /// - Parameter bytes: The bytes of the column; `nil` is `NULL`.
+    /// - Returns: `nil` if the bytes are no such value.
     init?(postgres bytes: [UInt8]?)
 }
 

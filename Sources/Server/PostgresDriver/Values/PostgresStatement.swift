@@ -3,6 +3,8 @@
 /// ```swift
 /// try await client.execute("UPDATE account SET state = $1 WHERE id = $2", [.text("active"), .uuid(id)])
 /// ```
+///
+/// A statement can only be made of literals, so no text of a request can become a part of it: SQL injection does not compile.
 public struct PostgresStatement: ExpressibleByStringLiteral, Hashable, Sendable {
     /// The text.
     public let text: String

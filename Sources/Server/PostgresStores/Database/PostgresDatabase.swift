@@ -2,23 +2,40 @@ public import AccountCore
 public import PostgresDriver
 
 /// The database of all stores. Executes statements and reports failures as `StoreFailure`.
+///
+/// It is a thin layer over `PostgresClient`: copies share its connections, and all of them can be used by several tasks at the same time.
+/// Create one per process, pass it to ``PostgresSchema``, ``PostgresPresence``, ``PostgresTime`` and ``PostgresAccountStores``, and use
+/// `PostgresClient` itself for tables that are not part of these stores.
 public struct PostgresDatabase: Sendable {
     /// The connections.
     public let client: PostgresClient
 
-    /// Creates a database over connections. ``PostgresSchema`` creates its tables.
+    /// Creates a database over connections. Does no I/O. ``PostgresSchema`` creates its tables.
+    /// - Parameter client: The connections. The caller runs the client, which opens and closes them.
     public init(_ client: PostgresClient) {
         self.client = client
     }
 
     /// Executes a statement, whose changes are durable when this returns.
+    /// - Parameters:
+    ///   - statement: The statement, which the connection prepares once.
+    ///   - values: The values of its parameters, in the order of their numbers.
+    /// - Returns: The rows, or the number of changed rows.
+    /// - Throws: `StoreFailure`. If `isOutcomeUnknown` is set, the connection was lost before the response, and the statement may have been
+    ///   executed.
     @discardableResult
     package func execute(_ statement: PostgresStatement, _ values: [PostgresValue] = []) async throws -> PostgresResult {
         try await reporting { try await client.execute(statement, values) }
     }
 
-    /// Executes statements in one transaction, whose changes are durable when this returns. The closure may run more than once, even after
-    /// its changes were committed, so create the ids of inserted rows before the call.
+    /// Executes statements in one transaction, whose changes are durable when this returns.
+    ///
+    /// The closure may run more than once, even after its changes were committed: after a conflict with another transaction, and after a
+    /// commit whose response was lost. So create the ids of inserted rows before the call, and let a repetition find the changes of the
+    /// earlier attempt.
+    /// - Parameter body: The statements. Its errors roll the transaction back.
+    /// - Returns: The value that the closure returned in the committed attempt.
+    /// - Throws: `StoreFailure`, and the errors of the closure.
     package func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
@@ -26,6 +43,9 @@ public struct PostgresDatabase: Sendable {
     }
 
     /// Returns the first row of a statement's result.
+    /// - Parameter read: Decodes the row.
+    /// - Returns: The decoded row; `nil` if there is none.
+    /// - Throws: `StoreFailure`, also for a column that has another type than `read` expects.
     func first<Value>(
         _ statement: PostgresStatement,
         _ values: [PostgresValue],
@@ -35,23 +55,30 @@ public struct PostgresDatabase: Sendable {
     }
 
     /// Executes a statement that removes a bounded number of rows, and returns whether there may be more.
+    /// - Parameters:
+    ///   - statement: The statement, whose last parameter is the limit.
+    ///   - values: The values of the other parameters.
+    /// - Returns: Whether it removed ``sweepLimit`` rows.
     func sweep(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> Bool {
         try await execute(statement, values + [.integer(Self.sweepLimit)]).count == Self.sweepLimit
     }
 
-    /// The largest number of rows that a sweep removes.
+    /// The largest number of rows that a sweep removes. It bounds the time for which a sweep holds locks, and the size of its transaction.
     static let sweepLimit = 500
 
     /// Returns if the database responds.
+    /// - Throws: `StoreFailure` otherwise.
     public func ping() async throws {
         try await reporting { try await client.ping() }
     }
 
-    /// Returns if the database executes a statement within a second; otherwise, throws.
+    /// Returns if the database executes a statement within a second; otherwise, throws. The statement reads a table of a store, so that the
+    /// check fails if the tables are missing.
     func ping(_ statement: PostgresStatement) async throws {
         try await reporting { try await client.ping(statement) }
     }
 
+    /// Translates the errors of the driver to `StoreFailure`. All other errors pass unchanged.
     private func reporting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -66,6 +93,9 @@ public struct PostgresDatabase: Sendable {
 extension StoreFailure {
     /// Creates a failure. Failures that a retry may resolve count as busy: no connection, no time, no space, or a conflict with another
     /// transaction.
+    ///
+    /// These are the SQLSTATE classes 08 (connection), 40 (rollback after a conflict), 53 (resources), 55 (lock not available), 57
+    /// (shutdown, timeout) and 58 (system error), and 25006 (read-only transaction), which a standby returns during a failover.
     public init(_ error: PostgresError) {
         let isBusy =
             switch error {

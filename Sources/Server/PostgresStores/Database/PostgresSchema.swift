@@ -6,41 +6,53 @@ import PostgresDriver
 ///
 /// The statements only use features that PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks,
 /// no foreign keys across tables that are keyed by digests. All tables are keyed by random ids or digests.
+///
+/// Each server calls ``migrate(_:)`` before it uses the tables; if nothing is pending, that takes a few round trips. A step is one
+/// transaction that also records its name, so a server that stops within a step leaves nothing of it. Every step leaves the tables usable
+/// for servers of the previous version, so that servers can be upgraded one after the other.
 public enum PostgresSchema {
     /// A migration step: a name, and statements that can be repeated.
+    ///
+    /// The name identifies the step in `schema_step`, so it can't be changed after a release.
     struct Step: Sendable {
         let name: String
         let statements: [PostgresStatement]
     }
 
-    /// Migrates the tables. One server at a time does so while the others wait.
-    /// - Returns: The names of the executed steps.
-    /// - Throws: `StoreFailure`, also if a newer version has migrated the tables.
+    /// Migrates the tables. One server at a time does so while the others wait for up to two minutes.
+    /// - Parameter database: The database. Its user must be allowed to create tables.
+    /// - Returns: The names of the executed steps, in order; none if the tables are current.
+    /// - Throws: `StoreFailure`: busy if another server has been migrating for two minutes or if a table is locked for more than two
+    ///   seconds, and not busy if a newer version has migrated the tables.
     @discardableResult
     public static func migrate(_ database: PostgresDatabase) async throws -> [String] {
         try await migrate(database, steps: steps)
     }
 
-    /// Returns the names of the pending steps.
+    /// Returns the names of the pending steps, without changing anything.
+    /// - Returns: The names in the order in which ``migrate(_:)`` executes the steps; all of them if the database is new.
+    /// - Throws: `StoreFailure`.
     public static func pending(_ database: PostgresDatabase) async throws -> [String] {
         if try await isNew(database) { return steps.map(\.name) }
         let made = try await self.made(database)
         return steps.map(\.name).filter { !made.contains($0) }
     }
 
-    /// Whether a newer version has migrated the tables.
+    /// Whether a newer version has migrated the tables: whether they record a step that this version doesn't know.
     public static func isFromNewerVersion(_ database: PostgresDatabase) async throws -> Bool {
         guard try await !isNew(database) else { return false }
         return try await !made(database).isSubset(of: steps.map(\.name))
     }
 
-    /// Whether the database has none of the tables.
+    /// Whether the database has none of the tables, because no server has ever migrated it.
     public static func isNew(_ database: PostgresDatabase) async throws -> Bool {
         let exists: Bool? = try await database.first("SELECT to_regclass('schema_step') IS NOT NULL", []) { try $0.value(0) }
         return exists != true
     }
 
-    /// Returns the random name that the tables got when they were created.
+    /// Returns the random name that the tables got when they were created: 32 hexadecimal digits. A server compares it with the configured
+    /// name, so that it doesn't start with the database of another installation.
+    /// - Returns: The name; an empty string if the row is missing.
     public static func installation(_ database: PostgresDatabase) async throws -> String {
         let name: String?? = try await database.first(
             "SELECT value FROM shared_value WHERE name = 'installation'",
@@ -54,6 +66,10 @@ public enum PostgresSchema {
         try await !database.execute("SELECT 1 FROM shared_value WHERE name = 'copy'").rows.isEmpty
     }
 
+    /// Migrates with given steps, so that tests can add some.
+    ///
+    /// The lock is a row with an expiry rather than an advisory lock, which not all of the databases offer. Each step renews it in its own
+    /// transaction, so a step whose holder lost the lock is rolled back.
     static func migrate(_ database: PostgresDatabase, steps: [Step]) async throws -> [String] {
         for statement in locks { try await repeated { try await database.execute(statement) } }
         let holder = UUID()
@@ -76,10 +92,12 @@ public enum PostgresSchema {
         message: "the database belongs to a newer version of holdfast; run that version, or restore the backup of before"
     )
 
+    /// Returns the names of the executed steps.
     private static func made(_ database: PostgresDatabase) async throws -> Set<String> {
         Set(try await database.execute("SELECT name FROM schema_step").rows.map { try $0.value(0) })
     }
 
+    /// Executes a step and records it in one transaction, which fails if the lock was lost.
     private static func make(_ step: Step, _ database: PostgresDatabase, _ holder: UUID) async throws {
         try await database.transaction { transaction in
             // A statement that waits for a lock blocks all statements after it.
@@ -98,7 +116,8 @@ public enum PostgresSchema {
         }
     }
 
-    /// Waits until no other server migrates the tables. A server that stopped loses the lock after a minute.
+    /// Takes the lock, and waits for up to two minutes while another server migrates the tables. A server that stopped loses the lock after
+    /// a minute.
     private static func takeLock(_ database: PostgresDatabase, _ holder: UUID) async throws {
         for _ in 0..<600 {
             let taken = try await database.execute(
@@ -126,7 +145,8 @@ public enum PostgresSchema {
         try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
     }
 
-    /// Two servers that create a table at the same time can both find that it is missing.
+    /// Executes a statement up to six times, with 50 ms in between. Two servers that create a table at the same time can both find that it
+    /// is missing; one of them then fails.
     private static func repeated(_ body: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }
@@ -134,6 +154,7 @@ public enum PostgresSchema {
         try await body()
     }
 
+    /// The tables that the migration itself needs. They exist before the first step.
     private static let locks: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS schema_lock (
@@ -147,7 +168,7 @@ public enum PostgresSchema {
 }
 
 extension PostgresSchema {
-    /// All steps.
+    /// All steps, in the order of their execution. New steps are added at the end.
     static let steps = [
         Step(
             name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers",
@@ -170,6 +191,11 @@ extension PostgresSchema {
         "INSERT INTO shared_value (name, value) VALUES ('signing_keys', NULL) ON CONFLICT (name) DO NOTHING",
     ]
 
+    /// Accounts, their sessions and tokens, and the audit log.
+    ///
+    /// `account_email` has the unique keys of addresses (``EmailKeys``) apart from the accounts, because an account has two of them while a
+    /// secret is replaced. The partial index over foreign hashes serves ``PostgresAccountRepository/countForeignHashes(by:)``. `fillfactor`
+    /// leaves space in the pages of `session`, because each refresh writes a new version of a row.
     private static let accounts: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS account (
@@ -252,6 +278,8 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS audit_event_time ON audit_event (time)",
     ]
 
+    /// The queue of emails, and the reset emails that were sent recently. The thresholds of autovacuum are absolute, because the queue is
+    /// usually empty while its rows are replaced all the time.
     private static let emails: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS mail_intent (
@@ -299,6 +327,7 @@ extension PostgresSchema {
         "CREATE INDEX IF NOT EXISTS sent_reset_ends_at ON sent_reset (ends_at)",
     ]
 
+    /// Idempotency keys, the registered servers, and single values that all servers share.
     private static let shared: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS idempotency_key (
@@ -343,9 +372,11 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before, and those of servers of
-    /// the earlier version, count for nothing; they expire within days. Servers of the earlier version still use idempotency_client and
-    /// idempotency_total while the servers are upgraded one after the other.
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1).
+    ///
+    /// Keys that were stored before this step, and keys of servers of the earlier version, count for nothing; they expire within days.
+    /// Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the servers are upgraded one after the
+    /// other.
     private static let idempotencySizes: [PostgresStatement] = [
         "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS network bigint",
         "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS size bigint NOT NULL DEFAULT 0",

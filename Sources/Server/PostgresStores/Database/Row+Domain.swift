@@ -15,6 +15,8 @@ extension Account {
     static let columnCount = 8
 
     /// Decodes a row that begins with ``columns``.
+    /// - Throws: `StoreFailure` if a value violates the rules of the domain, such as an unknown state; `UnreadableColumn` if a column has
+    ///   another type.
     init(row: PostgresRow) throws {
         guard let state = State(rawValue: try row.value(4)), let email = try? EmailAddress(row.value(1)),
             let firstName = try? FirstName(stored: row.value(2))
@@ -31,7 +33,7 @@ extension Account {
         )
     }
 
-    /// The values of ``columns``.
+    /// The values of ``columns``, in that order.
     var values: [PostgresValue] {
         [
             .uuid(id.rawValue), .text(email.text), .text(firstName.rawValue), .text(passwordHash), .text(state.rawValue),
@@ -48,6 +50,9 @@ extension MailIntent {
         """
 
     /// Decodes a row that begins with ``columns``.
+    ///
+    /// The subject follows from the columns: an intent with an address is a password reset, one with an account a confirmation.
+    /// - Throws: `StoreFailure` if a row has neither; `UnreadableColumn` if a column has another type.
     init(row: PostgresRow) throws {
         let email = try (row.value(1) as String?).flatMap { try? EmailAddress($0) }
         let account = try row.value(2) as UUID?
@@ -65,14 +70,14 @@ extension MailIntent {
         )
     }
 
-    /// Adds an intent, due immediately. An existing intent is not changed.
+    /// Adds an intent, due immediately. An existing intent is not changed, and then the number of changed rows is 0.
     static let insertion: PostgresStatement = """
         INSERT INTO mail_intent
             (id, kind, email, account_id, language, created_at, due_at, failures, client, request_id, network, state)
         VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, 'waiting') ON CONFLICT (id) DO NOTHING
         """
 
-    /// The values of ``insertion``.
+    /// The values of ``insertion``, in the order of its parameters. The network of an intent without a client is empty.
     var values: [PostgresValue] {
         let (email, account): (String?, UUID?) =
             switch subject {
@@ -87,11 +92,12 @@ extension MailIntent {
 }
 
 extension TokenDigest {
+    /// The digest as a value of a `bytea` column.
     var value: PostgresValue { .bytes(Array(bytes)) }
 }
 
 extension StoreFailure {
-    /// The error of a row that does not match the definition of its table.
+    /// The error of a row that does not match the definition of its table. A retry doesn't resolve it.
     static func corruptRow(of table: String) -> StoreFailure {
         StoreFailure(isBusy: false, message: "a row of the table \(table) can't be read")
     }

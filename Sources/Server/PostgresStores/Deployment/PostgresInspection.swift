@@ -2,38 +2,45 @@ import PostgresDriver
 
 /// The state and the settings of a PostgreSQL server that matter to an operator, read without changing anything.
 ///
-/// `holdfast doctor` reports it.
+/// `holdfast doctor` reports it. The values are read one after the other in about ten round trips, so they are a snapshot only within each
+/// statement.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String
-    /// The version as a number, such as 150004.
+    /// The version as a number, such as 150004 for 15.4.
     public let versionNumber: Int
-    /// Whether the server is a standby, which accepts no writes.
+    /// Whether the server is a standby, which accepts no writes. Servers need the primary.
     public let isStandby: Bool
-    /// Whether the connection is encrypted.
+    /// Whether the connection that read the values is encrypted with TLS.
     public let isEncrypted: Bool
-    /// `synchronous_commit`, `fsync` and `full_page_writes`.
+    /// `synchronous_commit`, `fsync` and `full_page_writes`, as the server spells them, such as `on`. If one of them is `off`, a crash of
+    /// the database can lose changes that the stores reported as durable.
     public let synchronousCommit, fsync, fullPageWrites: String
-    /// `synchronous_standby_names`.
+    /// `synchronous_standby_names`. Empty means that a commit doesn't wait for a standby, so a failover can lose the latest commits.
     public let synchronousStandbys: String
-    /// The number of connections that the server accepts from ordinary users.
+    /// The number of connections that the server accepts from ordinary users: `max_connections` without those reserved for superusers. All
+    /// servers share them.
     public let connections: Int
-    /// The connected standbys, with their lag in seconds.
+    /// The connected standbys, sorted by name, with their replication state, such as `sync`, and their lag in seconds. The lag is 0 if the
+    /// standby has nothing to replay.
     public let standbys: [(name: String, state: String, secondsBehind: Double)]
-    /// The age of the oldest open transaction, in seconds.
+    /// The age of the oldest open transaction of the database, in seconds; 0 if there is none. A transaction that stays open for hours
+    /// prevents the removal of old row versions, so that the tables grow.
     public let oldestTransaction: Double
-    /// The invalid indexes, which a failed creation left.
+    /// The invalid indexes, which a failed creation left. Queries don't use them, but each write maintains them.
     public let invalidIndexes: [String]
     /// The size of the database in bytes.
     public let size: Int
-    /// The pending steps; `nil` if the database belongs to a newer version.
+    /// The names of the pending migration steps; `nil` if the database belongs to a newer version.
     public let pendingSteps: [String]?
-    /// Whether a copy from SQLite has begun and is not complete.
+    /// Whether a copy from SQLite has begun and is not complete. Always `false` while steps are pending.
     public let isIncompleteCopy: Bool
-    /// The registered servers.
+    /// The registered servers; none if the tables don't exist yet.
     public let servers: [PostgresPresence.Server]
 
     /// Reads all values.
+    /// - Parameter database: The database. Its user needs no special rights; without `pg_monitor`, it sees the transactions and standbys of
+    ///   its own role only.
     /// - Throws: `StoreFailure`.
     public init(_ database: PostgresDatabase) async throws {
         let facts = try await database.execute(

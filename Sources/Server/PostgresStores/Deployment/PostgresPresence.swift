@@ -2,20 +2,24 @@ import AccountCore
 public import Foundation
 import PostgresDriver
 
-/// The registration of the servers that use one database. Each server renews a row every two seconds, which is valid for ten seconds by the
-/// database's clock.
+/// The registration of the servers that use one database.
+///
+/// Each server renews a row every two seconds, which is valid for ten seconds by the database's clock, so a few failed renewals do no harm.
+/// Other servers use the rows for two decisions: whether an email that a server claimed is abandoned, so that another one may send it, and
+/// whether a server that does not share its rate limits may start.
 public struct PostgresPresence: Sendable {
     /// A registered server.
     public struct Server: Hashable, Sendable, Identifiable {
-        /// The id that the server got at its start.
+        /// The id that the server created at its start.
         public let id: UUID
-        /// The name of its host and its process id.
+        /// The name of its host and its process id, for operators. Not necessarily unique.
         public let name: String
-        /// Its version.
+        /// The version of its program.
         public let version: String
-        /// Whether it does not share its rate limits with other servers.
+        /// Whether it does not share its rate limits with other servers, and therefore must be the only server.
         public let isAlone: Bool
-        /// The seconds by which its clock is ahead of the database's.
+        /// The seconds by which its clock is ahead of the database's when it last renewed its row; negative if it is behind. Includes half
+        /// a round trip.
         public let clockAhead: Double
     }
 
@@ -26,7 +30,7 @@ public struct PostgresPresence: Sendable {
     private let version: String
     private let isAlone: Bool
 
-    /// Creates the registration of a server, which begins with ``enter()``.
+    /// Creates the registration of a server, which begins with ``enter()``. Does no I/O.
     /// - Parameters:
     ///   - database: The database.
     ///   - name: The name of the host and the process id, for operators.
@@ -36,11 +40,16 @@ public struct PostgresPresence: Sendable {
         (self.database, self.name, self.version, self.isAlone) = (database, name, version, isAlone)
     }
 
-    /// The interval at which a server renews its row.
+    /// The interval at which a server renews its row, a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
 
     /// Registers the server, unless it or another registered server must be alone.
-    /// - Returns: Whether it is registered now.
+    ///
+    /// A lock serializes the decisions of all servers, so two servers that must be alone can't both register. Also removes the rows of
+    /// servers that have not renewed theirs for a day.
+    /// - Returns: Whether the server is registered now. If not, try again after ten seconds: the row of a server that crashed has expired
+    ///   then.
+    /// - Throws: `StoreFailure`.
     public func enter() async throws -> Bool {
         try await database.transaction { transaction in
             _ = try await transaction.lockedValue(of: "presence")
@@ -61,7 +70,8 @@ public struct PostgresPresence: Sendable {
         }
     }
 
-    /// Renews the row.
+    /// Renews the row, or adds it again if it was removed. Call it every ``interval``.
+    /// - Throws: `StoreFailure`. After ten seconds without success, other servers consider this server stopped.
     public func renew() async throws {
         try await database.transaction { try await renew($0) }
     }
@@ -78,12 +88,14 @@ public struct PostgresPresence: Sendable {
         )
     }
 
-    /// Removes the row, so that other servers take over the emails in flight immediately.
+    /// Removes the row, so that other servers take over the emails in flight immediately instead of after ten seconds. Call it when the
+    /// server stops.
     public func leave() async throws {
         try await database.execute("DELETE FROM server WHERE id = $1", [.uuid(id)])
     }
 
-    /// Returns the registered servers.
+    /// Returns the servers that renewed their rows within the last ten seconds, sorted by name.
+    /// - Throws: `StoreFailure`.
     public static func servers(of database: PostgresDatabase) async throws -> [Server] {
         try await database.execute(
             """

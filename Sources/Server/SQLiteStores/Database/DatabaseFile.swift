@@ -6,6 +6,8 @@ import Foundation
 /// migrators would both find the file empty.
 enum OpeningLock {
     /// Holds the lock, a file beside the database, while the closure runs. The system releases it if the process dies.
+    /// - Parameter path: The path of the database; the lock has the suffix `-lock` and stays on the disk.
+    /// - Throws: The errors of the closure. Blocks the thread until other processes have released the lock.
     static func hold<Result>(for path: String, _ body: () throws -> Result) rethrows -> Result {
         let file = open(path + "-lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         // If the lock file can't be created, the database can't be created either, and SQLite reports the reason.
@@ -16,11 +18,12 @@ enum OpeningLock {
     }
 }
 
-/// The identity of a file, independent of its path.
+/// The identity of a file, independent of its path: the device and the inode. Two paths with equal identities lead to the same file.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
 
+    /// Reads the identity of the file at a path, with one system call.
     /// - Returns: `nil` if there is no file at the path.
     init?(path: String) {
         var status = stat()

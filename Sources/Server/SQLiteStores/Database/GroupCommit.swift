@@ -7,13 +7,22 @@ import Synchronization
 ///
 /// A single write begins immediately and doesn't wait for others. Each write of a batch has its own savepoint, so that a failing write
 /// doesn't affect the others. Callers are resumed only after the commit; if it fails, all of them get the error.
+///
+/// A commit to disk takes milliseconds, and a write of a few rows some microseconds. With shared transactions, the throughput grows with
+/// the number of concurrent writers, while a single writer still commits as fast as possible.
+///
+/// The protocol: the first write that enters an unserved ``WriteLine`` starts the service. The service runs on the writer's queue, commits
+/// one batch after another until the line is empty, and ends. A write that enters meanwhile only waits.
 final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let line = Mutex(WriteLine())
     private let committed = Atomic(0)
     private let isPresent: @Sendable () -> Bool
 
-    /// - Parameter isPresent: Returns whether the path of the database still leads to the open file. If not, no write is committed.
+    /// Creates the service of a pool.
+    /// - Parameters:
+    ///   - pool: The connections; only the writer is used.
+    ///   - isPresent: Returns whether the path of the database still leads to the open file. If not, no write is committed.
     init(_ pool: DatabasePool, isPresent: @escaping @Sendable () -> Bool) {
         self.pool = pool
         self.isPresent = isPresent
@@ -28,8 +37,12 @@ final class GroupCommit: Sendable {
     /// Whether a transaction is in progress.
     var isBusy: Bool { line.withLock(\.isBusy) }
 
-    /// Performs a write. When this method returns, the transaction is on disk. If the caller is canceled before the write has begun, the
-    /// method throws immediately.
+    /// Performs a write. When this method returns, the transaction is on disk.
+    /// - Parameters:
+    ///   - body: The write, which runs at most once, on the writer's thread.
+    ///   - consumedQuota: Returns usage of rate limits that is stored in the same transaction. It is called after the write.
+    /// - Throws: The error of the closure; an error of the commit; `StoreFailure` if 10,000 writes are pending or the database is closed;
+    ///   `CancellationError` if the caller is canceled before the write has begun.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value,
         keeping consumedQuota: (@Sendable () -> ConsumedQuota?)?
@@ -44,7 +57,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Performs the pending writes and accepts no others.
+    /// Performs the pending writes and accepts no others. Blocks the thread until they are on disk.
     func close() {
         line.withLock { $0.close() }
         pool.unsafeReentrantWrite { database in
@@ -52,6 +65,7 @@ final class GroupCommit: Sendable {
         }
     }
 
+    /// Enqueues a write, or refuses it.
     private func enter(_ write: some PendingWrite) {
         switch line.withLock({ $0.enter(write) }) {
         case .first: serve()
@@ -68,6 +82,7 @@ final class GroupCommit: Sendable {
         }
     }
 
+    /// Commits the writes of one batch in one transaction, and resumes their callers.
     /// - Returns: Whether there was a batch.
     private func commitBatch(in database: Database) -> Bool {
         let taken = line.withLock { $0.nextBatch() }
@@ -93,12 +108,15 @@ final class GroupCommit: Sendable {
         return true
     }
 
+    /// Performs the writes of a batch.
     /// - Returns: The writes that succeeded.
     private func perform(_ batch: [any PendingWrite], in database: Database) throws -> [any PendingWrite] {
         try batch.filter { try perform($0, isAlone: batch.count == 1, in: database) }
     }
 
+    /// Performs one write within the transaction, in a savepoint if there are others.
     /// - Returns: Whether the write succeeded; if not, its changes have been rolled back.
+    /// - Throws: An error if the whole transaction was rolled back.
     private func perform(_ write: any PendingWrite, isAlone: Bool, in database: Database) throws -> Bool {
         // A single write needs no savepoint: the transaction is rolled back.
         guard !isAlone else {

@@ -2,13 +2,15 @@ import Foundation
 import GRDB
 import RateLimiting
 
-/// A row with the usage of a limit, and the time up to which it includes all admissions.
+/// A row with the usage of a limit, and the time up to which it includes all admissions. Later admissions of the key are in the journal.
 struct LimitRow: Sendable {
+    /// The primary key: a policy's name and the digest of a key.
     struct ID: Hashable {
         let policy: String
         let key: KeyDigest
     }
 
+    /// The usage.
     let saved: SavedRateLimit
     /// Nanoseconds of the boot's clock. The row includes all earlier admissions.
     let covers: Int64
@@ -30,7 +32,7 @@ struct LimitRow: Sendable {
 }
 
 extension ConsumedQuota {
-    /// Writes the rows, and replaces older ones.
+    /// Writes the rows, and replaces older ones. To be called within a transaction.
     func keep(in database: Database) throws {
         for row in rows { try row.keep(covering: covers, in: database) }
     }
@@ -38,6 +40,7 @@ extension ConsumedQuota {
 
 extension SavedRateLimit {
     /// Writes the row, and replaces an older one.
+    /// - Parameter covers: The time up to which the row includes all admissions.
     func keep(covering covers: SnapshotTime, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """

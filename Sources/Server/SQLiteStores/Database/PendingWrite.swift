@@ -16,9 +16,13 @@ protocol PendingWrite: Sendable {
 
 /// A write with its caller. The caller is resumed once: when the transaction is on disk or has failed, or immediately if it is canceled
 /// before the write has begun.
+///
+/// The phases: `new` → `waiting` → `running` → `done` → `ended`. A cancellation ends `new` and `waiting` directly; from `running` on, it
+/// has no effect.
 final class CallerWrite<Value: Sendable>: PendingWrite {
     typealias Caller = CheckedContinuation<Value, any Error>
 
+    /// The progress. `done` has the result until the commit.
     private enum Phase {
         case new
         case waiting(Caller)
@@ -31,6 +35,10 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
     private let body: @Sendable (Database) throws -> Value
     private let phase = Mutex(Phase.new)
 
+    /// Creates a write.
+    /// - Parameters:
+    ///   - body: The write, which runs at most once.
+    ///   - consumedQuota: Returns the usage that is stored with the write.
     init(_ body: @escaping @Sendable (Database) throws -> Value, keeping consumedQuota: (@Sendable () -> ConsumedQuota?)?) {
         self.body = body
         self.consumedQuota = consumedQuota
@@ -96,14 +104,17 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
     }
 }
 
-/// The queue of pending writes, first in, first out.
+/// The queue of pending writes, first in, first out. Not thread-safe: ``GroupCommit`` protects it with a lock.
 struct WriteLine {
+    /// The result of entering the queue.
     enum Admission {
         /// The first in the queue: the caller must now commit batches until there are none.
         case first
+        /// A service is running and will commit the write.
         case waits
         /// The queue is full.
         case full
+        /// The database is closed.
         case closed
     }
 
@@ -113,6 +124,7 @@ struct WriteLine {
     static let batchLimit = 256
 
     private var waiting: [any PendingWrite] = []
+    /// Whether a service is running. Set by the first write, and cleared when it finds the queue empty.
     private var isServed = false
     private var isClosed = false
 
@@ -123,6 +135,7 @@ struct WriteLine {
     var isBusy: Bool { isServed && waiting.isEmpty }
 
     /// Adds a write to the queue.
+    /// - Returns: What the caller must do. O(1).
     mutating func enter(_ write: any PendingWrite) -> Admission {
         guard !isClosed else { return .closed }
         guard waiting.count < Self.capacity else { return .full }

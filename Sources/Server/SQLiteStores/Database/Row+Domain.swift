@@ -6,6 +6,7 @@ import GRDB
 
 /// A row does not match the definition of its table.
 struct CorruptRow: Error, Hashable {
+    /// The name of the table.
     let table: String
 }
 
@@ -20,6 +21,7 @@ extension Account {
     static let columnCount = 8
 
     /// Decodes a row that begins with ``columns``.
+    /// - Throws: ``CorruptRow`` if a value violates the rules of the domain, such as an unknown state.
     init(row: Row) throws {
         guard let id = UUID(text: row[0]), let state = State(rawValue: row[4]),
             let email = try? EmailAddress(row[1]), let firstName = try? FirstName(stored: row[2])
@@ -38,6 +40,8 @@ extension Account {
 }
 
 extension StoredSession {
+    /// Decodes a row with the columns of `session`.
+    /// - Throws: ``CorruptRow``.
     init(row: Row) throws {
         guard let id = UUID(text: row["id"]), let account = UUID(text: row["account_id"]) else {
             throw CorruptRow(table: "session")
@@ -51,6 +55,9 @@ extension StoredSession {
 }
 
 extension MailIntent {
+    /// Decodes a row with the columns of `mail_intent`. The subject follows from the columns: an intent with an address is a password
+    /// reset, one with an account a confirmation.
+    /// - Throws: ``CorruptRow`` if it has neither.
     init(row: Row) throws {
         let email = (row["email"] as String?).flatMap { try? EmailAddress($0) }
         let account = (row["account_id"] as String?).flatMap { UUID(text: $0) }
@@ -68,6 +75,8 @@ extension MailIntent {
         )
     }
 
+    /// Adds the intent, due immediately.
+    /// - Throws: GRDB's `DatabaseError` if an intent with the same creation time and id exists.
     func insert(into database: Database) throws {
         let (email, account): (String?, String?) =
             switch subject {

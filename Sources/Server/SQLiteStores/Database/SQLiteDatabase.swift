@@ -6,8 +6,16 @@ import Synchronization
 
 /// A SQLite database that all stores share. It uses WAL, and every commit is on disk before it is reported.
 ///
-/// Several processes may open the same file. A writer waits up to 5 s for another one. An app can create its tables
-/// in another file, to commit its data and its idempotency keys in one transaction.
+/// ```swift
+/// let database = try SQLiteDatabase(path: "/var/lib/notes/accounts.sqlite")
+/// let stores = SQLiteAccountStores(database)
+/// ```
+///
+/// Readers never wait for writers. Concurrent writes share a transaction, so that their number per second is not bounded by the disk's
+/// latency. All methods can be called by several tasks at the same time.
+///
+/// Several processes of one machine may open the same file, but not over a network file system, whose locks are unreliable. A writer waits
+/// up to 5 s for another one. An app can create its tables in another file, to commit its data and its idempotency keys in one transaction.
 public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
@@ -23,6 +31,10 @@ public final class SQLiteDatabase: Sendable {
     /// Opens a file, creates it if it is missing, and migrates its tables.
     /// - Throws: GRDB's `DatabaseError` if the file can't be opened or is not a database of Holdfast; `StoreFailure` if a newer version has
     ///   migrated its tables.
+    ///
+    /// Blocks the thread while another process prepares the same file, and for the time of the migrations.
+    /// - Parameter path: The path of the file. Its folder must exist. SQLite creates files with the suffixes `-wal` and `-shm` beside it,
+    ///   which belong to the database: copy the file only after ``close()``, or with `VACUUM INTO`.
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -37,6 +49,7 @@ public final class SQLiteDatabase: Sendable {
         lookups = LookupConnections(path: path, configuration: options)
     }
 
+    /// Sets up the writer's connection and migrates the tables.
     private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
         // GRDB sets the writer of a WAL database to NORMAL after preparing it. But an acknowledged commit must not be lost.
         try pool.writeWithoutTransaction { database in
@@ -58,6 +71,8 @@ public final class SQLiteDatabase: Sendable {
 
     /// Reads a few rows with one statement, synchronously on the calling thread.
     /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
+    ///
+    /// The closure may run on a new connection, so it must not depend on an earlier call.
     func lookUp<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try lookups.read(body)
@@ -66,7 +81,9 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Reads on a separate connection and thread, for reads that may take long. All statements see the same state.
+    /// Reads on a separate connection and thread, for reads that may take long. All statements see the same state, that of the last commit.
+    /// - Parameter body: The reads. They don't delay writers; but while a read is running, the write-ahead log can't be truncated.
+    /// - Returns: The value of the closure.
     /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
@@ -76,10 +93,15 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Writes in a transaction that is on disk when this method returns. Concurrent writes share a transaction. The closure runs at most
-    /// once, and takes effect completely or not at all. If the caller is canceled before the closure begins, the method throws
+    /// Writes in a transaction that is on disk when this method returns.
+    ///
+    /// Concurrent writes share a transaction. The closure runs at most once, and takes effect completely or not at all: a failing write
+    /// doesn't affect the others of the transaction. If the caller is canceled before the closure begins, the method throws
     /// `CancellationError`; later, cancellation has no effect. The transaction also stores the ``CommittedUsage`` of the calling task.
-    /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
+    /// - Parameter body: The statements. Keep it short, because other writes wait for it. It must not begin or end a transaction.
+    /// - Returns: The value of the closure.
+    /// - Throws: `StoreFailure` for errors of SQLite, also if the file was removed or replaced, or if 10,000 writes are pending; errors of
+    ///   the closure are rethrown.
     public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             let value = try await groupCommit.write(body, keeping: CommittedUsage.current)
@@ -91,7 +113,8 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Returns the random name that the database got when it was created.
+    /// Returns the random name that the database got when it was created: 32 hexadecimal digits.
+    /// - Throws: `StoreFailure`.
     public func installation() throws -> String {
         try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
@@ -117,6 +140,9 @@ public final class SQLiteDatabase: Sendable {
     /// Closes the file after the pending writes, and checkpoints the write-ahead log into it, so that the file alone is a complete copy.
     ///
     /// A process that still reads an earlier state can prevent the checkpoint; nothing is lost then.
+    ///
+    /// Blocks the thread. Later calls of other methods throw.
+    /// - Throws: GRDB's `DatabaseError` if a connection is still in use.
     public func close() throws {
         groupCommit.close()
         lookups.close()
@@ -136,6 +162,7 @@ extension StoreFailure {
         message: "the data was moved to PostgreSQL; start the servers with DATABASE_URL"
     )
 
+    /// Converts an error of SQLite. Only waiting for a lock counts as busy; a full disk does not.
     init(_ error: DatabaseError) {
         if error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER {
             self = .moved
@@ -154,6 +181,7 @@ final class WriteHealth: Sendable {
     /// Whether the last write failed because of the file.
     var isFailing: Bool { failing.load(ordering: .relaxed) }
 
+    /// Records a successful write.
     func succeeded() {
         if isFailing { failing.store(false, ordering: .relaxed) }
     }

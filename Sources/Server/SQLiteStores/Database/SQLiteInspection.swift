@@ -3,21 +3,24 @@ import GRDB
 
 /// The state of a database file, read without changing it.
 ///
-/// Unlike ``SQLiteDatabase``, it doesn't migrate the tables. `holdfast doctor` reports it.
+/// Unlike ``SQLiteDatabase``, it doesn't migrate the tables, so it can be used beside a running server of any version. `holdfast doctor`
+/// reports it.
 public struct SQLiteInspection: Sendable {
-    /// The result of `PRAGMA quick_check`; empty if the file is undamaged.
+    /// The result of `PRAGMA quick_check`, at most 10 messages; empty if the file is undamaged.
     public let damage: [String]
     /// The journal mode: `wal` after a server has opened the file.
     public let journalMode: String
-    /// The pending migrations, in order.
+    /// The names of the pending migrations, in order.
     public let pendingMigrations: [String]
     /// Whether a newer version has migrated the tables.
     public let isFromNewerVersion: Bool
     /// Whether the data was moved to PostgreSQL, so that all changes are refused.
     public let isSealed: Bool
 
-    /// Reads the state of a file. O(size).
-    /// - Throws: `StoreFailure` if it can't be opened or read.
+    /// Reads the state of a file.
+    /// - Parameter path: The path of an existing file.
+    /// - Throws: `StoreFailure` if it can't be opened or read, and if a writer locks it for more than 5 s.
+    /// - Complexity: O(size of the file), because `quick_check` reads all pages.
     public init(path: String) async throws {
         do {
             self = try await Self.inspect(path)

@@ -2,6 +2,10 @@ import GRDB
 
 /// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
+    /// The migrations in order. Their names are stored in the database, so they are never changed, whatever their wording: several old
+    /// names use terms that the code no longer has.
+    ///
+    /// SQLite can't change the primary key of a table, so a migration that needs another one copies the table.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
@@ -296,8 +300,8 @@ extension SQLiteSchema {
         END;
         """
 
-    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for nothing; they
-    /// expire within days.
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for
+    /// nothing; they expire within days.
     static let idempotencySizes = """
         DROP TRIGGER idempotency_key_added;
         DROP TRIGGER idempotency_key_removed;

@@ -7,14 +7,20 @@ import Synchronization
 /// The file has two halves. New notes go to one half, while the other one is sealed until a save has covered it. Each note has a key's
 /// digest, a policy's hash, an instant, a number of units and a checksum. If a kill cuts a note off, its checksum is wrong; such a request
 /// never got a response.
+///
+/// The protocol with saves: ``seal(at:)`` begins the other half; the save then stores all changes up to that time; ``cover()`` discards the
+/// sealed half after success. If the save fails, the half stays sealed, and further notes go to the other one. So each admission is in the
+/// database, in a half, or in both, and never in neither.
 final class AdmissionJournal: Sendable {
     /// A recorded admission.
     struct Note: Hashable {
+        /// The digest of the key under the server's secret.
         var key: UInt64
         /// The hash of the policy's name.
         var policy: UInt64
         /// Nanoseconds of the boot's clock; not earlier than the admission.
         var bootNanoseconds: Int64
+        /// The number of admitted units.
         var units: UInt32
     }
 
@@ -26,17 +32,21 @@ final class AdmissionJournal: Sendable {
         var isComplete: Bool
         /// The last time at which the process was known to be alive.
         var aliveAt: SnapshotTime
-        /// The time for which it may have been alive after ``aliveAt``. After a crash of the machine, the last writes may not have reached
-        /// the disk.
+        /// The longest time for which the process may have run after ``aliveAt``. After a crash of the machine, the last writes may not
+        /// have reached the disk.
         var uncertainty: Duration
     }
 
     /// Another process uses the file.
     struct InUse: Error {}
 
+    /// The place of the next note.
     private struct State {
+        /// The half that receives notes, 0 or 1.
         var half = 0
+        /// The number of notes in it.
         var count = 0
+        /// Whether the other half waits for a save.
         var isSealed = false
     }
 
@@ -52,7 +62,7 @@ final class AdmissionJournal: Sendable {
         remains = file.remains(at: now)
     }
 
-    /// Discards the notes of the previous process and begins a new journal.
+    /// Discards the notes of the previous process and begins a new journal. To be called after they were stored elsewhere.
     func begin(at now: SnapshotTime) {
         state.withLock { state in
             state = State()

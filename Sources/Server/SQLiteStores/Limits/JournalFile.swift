@@ -2,6 +2,9 @@ import Foundation
 import RateLimiting
 
 /// The mapped file of an ``AdmissionJournal``: one page with a header, then two halves of notes. Its owner holds a lock during each use.
+///
+/// The file has about 2 MB: 4,096 bytes for the header, and 32,768 notes of 32 bytes in each half. A half is used for half a second, unless
+/// a save fails, so up to 65,536 admissions per second are recorded without a loss.
 final class JournalFile: @unchecked Sendable {
     // Unchecked: the mapping doesn't move until deinit, and the journal's lock admits one thread at a time.
     private let base: UnsafeMutableRawPointer
@@ -10,11 +13,14 @@ final class JournalFile: @unchecked Sendable {
     /// The capacity of a half, in notes.
     static let capacity = 32_768
     private static let headerSize = 4_096
+    /// The size of a note in bytes: key, policy and time with 8 bytes each, units and checksum with 4.
     private static let noteSize = 32
     private static let size = headerSize + 2 * capacity * noteSize
+    /// The first word of a journal in this format.
     private static let magic = hash("holdfast limits 1")
 
     /// Opens and locks a file, and allocates all its blocks, so that a write to the mapping can't fail because the disk is full.
+    /// - Throws: ``AdmissionJournal/InUse`` if another process has locked it for a second; `POSIXError`.
     init(path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.current }
@@ -40,7 +46,7 @@ final class JournalFile: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// The FNV-1a hash of a name.
+    /// The FNV-1a hash of a name (64 bits). Not for keys of attackers.
     static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
@@ -84,7 +90,7 @@ final class JournalFile: @unchecked Sendable {
 }
 
 extension JournalFile {
-    /// Writes a note at an index.
+    /// Writes a note at an index. The checksum comes last.
     func write(_ note: AdmissionJournal.Note, half: Int, index: Int) {
         let place = place(half, index)
         place.storeBytes(of: note.key, as: UInt64.self)
@@ -113,6 +119,7 @@ extension JournalFile {
         )
     }
 
+    /// Reads the notes of a half up to the first one with a wrong checksum.
     private func notes(of half: Int) -> [AdmissionJournal.Note] {
         var notes: [AdmissionJournal.Note] = []
         for index in 0..<Self.capacity {
@@ -138,6 +145,7 @@ extension JournalFile {
         return false
     }
 
+    /// The address of a note.
     private func place(_ half: Int, _ index: Int) -> UnsafeMutableRawPointer {
         base + Self.headerSize + (half * Self.capacity + index) * Self.noteSize
     }

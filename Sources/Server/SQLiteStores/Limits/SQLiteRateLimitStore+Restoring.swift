@@ -5,6 +5,11 @@ import RateLimiting
 
 extension SQLiteRateLimitStore {
     /// Restores the state that the previous process left.
+    ///
+    /// After a graceful shutdown, the rows are complete. After a kill, the notes of the journal that the rows don't include are counted
+    /// again, in the order of their times. After a crash of the machine, notes may be missing; then the time of the uncertainty counts as
+    /// consumed.
+    /// - Throws: `StoreFailure`. Nothing was discarded then, so the next start can repeat it.
     func restore() async throws {
         guard let journal else { return }
         let now = time()
@@ -25,10 +30,13 @@ extension SQLiteRateLimitStore {
 
     /// The state that the previous process saved.
     private struct Past {
+        /// Whether the previous process saved all changes before its end. Also `true` if there was none.
         var wasClean: Bool
         /// The rows of keys with later admissions; only if the process was killed.
         var noted: [LimitRow.ID: LimitRow] = [:]
+        /// The rows without any usage, which can be removed.
         var expired: [LimitRow] = []
+        /// The number of rows that can't be decoded. They are skipped.
         var corrupt = 0
     }
 
@@ -77,6 +85,7 @@ extension SQLiteRateLimitStore {
         )
     }
 
+    /// Counts the time in which admissions may be missing as consumed, except under policies whose usage is committed with the work.
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.policyNames).subtracting(committed)

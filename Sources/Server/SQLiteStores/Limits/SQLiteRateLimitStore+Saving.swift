@@ -9,6 +9,9 @@ import Synchronization
 
 extension SQLiteRateLimitStore: Service {
     /// Saves twice a second until the service group shuts down, then saves all remaining changes.
+    ///
+    /// A failed save is logged and repeated with the next one; until then, the journal has the admissions. Without a journal (another
+    /// process uses it), it only waits for the shutdown.
     public func run() async throws {
         guard journal != nil else {
             try? await gracefulShutdown()
@@ -28,6 +31,7 @@ extension SQLiteRateLimitStore: Service {
         }
     }
 
+    /// Logs a failed save.
     private func logSavingFailure(_ error: any Error) {
         logger.error("Rate limits not saved", metadata: .failure(error))
     }
@@ -38,7 +42,9 @@ extension SQLiteRateLimitStore: Service {
         _ = try await database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM rate_limit LIMIT 1)") }
     }
 
-    /// Saves the changes since the last save.
+    /// Saves the changes since the last save. ``run()`` calls it twice a second; call it directly only in tests.
+    ///
+    /// Each transaction has at most 250 rows, so that other writes wait only briefly.
     /// - Throws: `StoreFailure`; then the changes are saved the next time.
     public func save() async throws {
         guard let journal else { return }
@@ -81,6 +87,8 @@ extension SQLiteRateLimitStore {
         }
     }
 
+    /// Saves up to 250 changes in one transaction, and removes up to as many expired rows. If it fails, the changes are returned to the
+    /// limiter.
     /// - Returns: The numbers of saved and removed rows.
     private func saveBatch() async throws -> (saved: Int, removed: Int) {
         let taken = TakenRows()

@@ -6,19 +6,25 @@ import Synchronization
 
 /// Rate limits that are counted in memory and stored in SQLite, so that a restart does not reset them.
 ///
+/// Use it for one server per data folder. If several servers share their limits, use `ValkeyRateLimitStore` of `ValkeyStores`; if limits
+/// may start empty after a restart, the store in memory of `RateLimiting` needs no files.
+///
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
-/// usage, except for usage of requests that ends within 20 ms. Only if the machine itself crashes may admissions be missing: those that had
-/// not reached the disk. Then their time counts as consumed for all keys, under each policy whose usage is not committed together with the
-/// admitted work. Keys are stored as digests under the server's secret.
+/// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
+/// For the time in which they may have been made, the store then counts the quota of all keys as consumed, under each policy whose usage is
+/// not committed together with the admitted work. Keys are stored as digests under the server's secret.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let limiter: JointRateLimiter<C>
     let database: SQLiteDatabase
+    /// The journal; `nil` if another process uses it, and then nothing is saved.
     let journal: AdmissionJournal?
+    /// Whether there are changes that no save has included.
     let hasChanged = Atomic(true)
     let clock: C
     let time: @Sendable () -> SnapshotTime
     let logger: Logger
+    /// The names of the policies whose usage is committed together with the admitted work, including the policies of their networks.
     let committed: Set<String>
     /// By the index of the policy; `nil` for policies whose usage is committed together with the admitted work.
     private let policyHashes: [UInt64?]
@@ -72,12 +78,13 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
 }
 
 extension SQLiteRateLimitStore: RateLimitStore {
+    /// Decides, and notes an admission in the journal. Does no I/O and needs no system call besides reading the clock.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         guard let journal else { return limiter.admit(claims) }
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // Set before the note is written: a save without changes discards the notes before it.
+                // Set before the note is written, because a save without changes discards all earlier notes.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }
@@ -89,8 +96,10 @@ extension SQLiteRateLimitStore: RateLimitStore {
         }
     }
 
+    /// The size of the keys in memory.
     public var usage: RateLimitUsage? { limiter.usage }
 
+    /// Decides without counting.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
     /// Refunds the charge in memory and saves it with the next changes. If the process is killed in between, the units stay counted.
@@ -99,11 +108,16 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
+    /// Changes the quota of a rule. The usage of its keys stays.
     public func change(to rule: RateLimitRule) {
         limiter.change(to: rule)
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
+    /// Returns the changes of the given keys, for a transaction of the admitted work.
+    ///
+    /// The store counts them as saved. If the transaction fails, the caller gives them back, and the next save includes them.
+    /// - Returns: `nil` if nothing is saved, because another process uses the journal.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()

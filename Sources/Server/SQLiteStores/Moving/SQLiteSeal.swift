@@ -13,7 +13,7 @@ public enum SQLiteSeal {
         "sent_reset", "decoy_span", "mail_retry", "signing_key",
     ]
 
-    /// Seals the database.
+    /// Seals the database. To be called within a transaction, so that no write comes between the copy and the seal.
     package static func close(_ database: Database) throws {
         for (table, change) in changes {
             try database.execute(
@@ -25,12 +25,12 @@ public enum SQLiteSeal {
         }
     }
 
-    /// Removes the seal.
+    /// Removes the seal. Does nothing if there is none.
     package static func open(_ database: Database) throws {
         for (table, change) in changes { try database.execute(sql: "DROP TRIGGER IF EXISTS \(name(table, change))") }
     }
 
-    /// Whether the database is sealed.
+    /// Whether the database is sealed. Checks for one of the triggers.
     package static func isClosed(_ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
@@ -55,9 +55,11 @@ public enum SQLiteSeal {
         }
     }
 
+    /// All changes that the seal refuses: three for each table.
     private static var changes: [(table: String, change: String)] {
         tables.flatMap { table in ["INSERT", "UPDATE", "DELETE"].map { (table, $0) } }
     }
 
+    /// The name of a trigger.
     private static func name(_ table: String, _ change: String) -> String { "moved_\(table)_\(change.lowercased())" }
 }

@@ -8,8 +8,8 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection whose client is too slow: in sending the head of a request, the rest of a body or the next request, or in reading
-/// its responses.
+/// Closes a connection whose client is too slow. The client may be slow to send the head of a request, the rest of a body or the next
+/// request, or to read its responses.
 ///
 /// The guard is the first handler of the pipeline after TLS: it sees all bytes and can close the connection immediately. ``RequestGuard``
 /// reports requests and responses to it. Each connection has one timer that checks all times, every few seconds; requests do not reschedule
@@ -263,7 +263,8 @@ struct WriteAllowance {
 
     /// Adds the bytes that the client has read since the last call.
     /// - Parameter total: All bytes of the connection that the client has read so far.
-    /// - Returns: The time at which the allowance ends if the client reads nothing more. It has ended if that is not after `now`.
+    /// - Returns: The time at which the allowance ends if the client reads nothing more. If this time is not after `now`, the allowance has
+    ///   ended.
     mutating func advance(total: Int, at now: NIODeadline) -> NIODeadline {
         defer { drained = total }
         guard let end else {

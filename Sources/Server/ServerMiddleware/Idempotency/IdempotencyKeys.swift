@@ -10,9 +10,25 @@ public import ServiceLifecycle
 import StrictJSON
 import Synchronization
 
-/// The idempotency keys of a server: who may work on a request, and what a repeated one is answered with.
+/// Decides for each request with an idempotency key whether it is executed, refused, or gets a stored response.
 ///
-/// Added to an application as a service it removes what has expired, and settles claims that the store failed to settle.
+/// Create one value per server, pass it to all routes, and add it to the application as a service:
+///
+/// ```swift
+/// let keys = IdempotencyKeys(store: SQLiteIdempotencyStore(database), secret: secret)
+/// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
+/// application.addServices(keys)
+/// ```
+/// The service removes expired keys every `sweepInterval`. Every second it also retries to finish or release keys for which the store has
+/// failed, at most 10,000. Without the service, expired keys are removed only when a client has used its share, and failed writes are not
+/// retried, so their keys stay claimed until their leases end.
+///
+/// If the store fails to claim a key, the request is not executed and gets 503. If the store fails to finish a key, the response is sent,
+/// and a repetition gets 409 until the retry succeeds. If no retry succeeds before the end of the lease, the request can be executed
+/// again.
+///
+/// All members are thread-safe. After a crash, a repetition gets 409 until the lease ends, and is then executed; a handler that uses
+/// ``Idempotency/IdempotentRequest/commit(_:)`` prevents a second execution.
 public final class IdempotencyKeys: Sendable {
     private let store: any IdempotencyStore
     let secret: IdempotencySecret
@@ -21,27 +37,32 @@ public final class IdempotencyKeys: Sendable {
     private let sweeping: PeriodicService
     private let now: @Sendable () -> Date
     private let metrics: IdempotencyMetrics
-    /// What this process works on. A lease is for those who died; who is alive keeps the key however slow he is.
+    /// The fingerprints of the requests that this process is executing, by their keys.
+    ///
+    /// The process refuses repetitions of these requests even after their leases have ended, because leases are for processes that died. A
+    /// slow route therefore runs once per process.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
-    /// Claims that could not be settled, to be settled when the store works again. When their leases end, their keys are free anyway.
+    /// Claims that the store failed to finish or release. `settleRest()` retries them until their leases end, after which their keys are
+    /// free.
     private let unsettled = Mutex<[Unsettled]>([])
-    /// The largest number of them.
+    /// The maximum number of such claims, which bounds their memory. Further claims wait for the end of their leases.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
 
     /// Creates the keys of a store.
     /// - Parameters:
-    ///   - store: Where they are kept.
-    ///   - secret: What they are hashed under; the same for all who share the store.
-    ///   - lifetime: How long an answer is repeated.
-    ///   - lease: How long a key stays taken after the process that worked on it has died. As long as a request takes at most:
-    ///     whoever comes after it may do the work a second time.
-    ///   - sweepInterval: The time between two removals of what has expired.
-    ///   - clock: Measures that time.
-    ///   - logger: Reports failures.
-    ///   - metrics: Where the counter of `IdempotencyMetrics` goes; the process's own system if `nil`.
-    ///   - now: The wall clock.
-    /// - Precondition: The times are positive.
+    ///   - store: The store. The default is a `MemoryIdempotencyStore`, whose keys end with the process.
+    ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, also after a
+    ///     restart. The default is random.
+    ///   - lifetime: The time for which a finished key is stored and its response is repeated; 24 hours by default.
+    ///   - lease: The time from the claim of a key until another process may claim it; 60 s by default. It must be longer than any route
+    ///     takes: if a route takes longer, a repetition that reaches another process is executed a second time.
+    ///   - sweepInterval: The time between two removals of expired keys; 5 minutes by default.
+    ///   - clock: The clock for `sweepInterval` and for the retries of failed writes.
+    ///   - logger: The logger for failures of the removal. Failures within a request are logged by the logger of its context.
+    ///   - metrics: The factory of the counter `idempotency_requests`; the factory of `MetricsSystem` if `nil`.
+    ///   - now: The wall clock for leases and expiries. Servers that share a store need clocks that agree to within much less than `lease`.
+    /// - Precondition: `lifetime`, `lease` and `sweepInterval` are positive.
     public init<C: Clock>(
         store: any IdempotencyStore = MemoryIdempotencyStore(),
         secret: IdempotencySecret = IdempotencySecret(),
@@ -66,9 +87,20 @@ public final class IdempotencyKeys: Sendable {
         self.metrics = IdempotencyMetrics(factory: metrics ?? MetricsSystem.factory)
     }
 
-    /// Claims a key for a request.
-    /// - Returns: The answer to repeat, or `nil` if the request is to be worked on; then ``settle(_:with:_:)`` must follow.
-    /// - Throws: ``ContractError`` with `REQUEST_CONFLICT`, `REQUEST_KEY_REUSED`, `RATE_LIMIT_EXCEEDED` or `SERVER_SERVICE_UNAVAILABLE`.
+    /// Claims the key of a request.
+    ///
+    /// The process checks its own running requests first, and the store after that. If the store fails, the method throws, because an
+    /// execution without a claim could be a second one.
+    /// - Parameters:
+    ///   - claim: The claim of the request.
+    ///   - logger: The logger for failures of the store.
+    /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. Then the caller must call
+    ///   ``settle(_:with:_:)`` or ``leave(_:)``.
+    /// - Throws: ``ContractError`` with
+    ///   - `REQUEST_CONFLICT` if the first request is still running (with a retry delay), or has no stored response (without one);
+    ///   - `REQUEST_KEY_REUSED` if the key was used for a request with another fingerprint;
+    ///   - `RATE_LIMIT_EXCEEDED` if the client has used its share, with a retry delay of 1 s to 1 h;
+    ///   - `SERVER_SERVICE_UNAVAILABLE` if the store fails, with a retry delay of 1 s.
     func begin(_ claim: IdempotencyClaim, _ logger: Logger) async throws -> IdempotentResponse? {
         let other = running.withLock { running -> RequestDigest? in
             if let other = running[claim.key] { return other }
@@ -80,7 +112,7 @@ public final class IdempotencyKeys: Sendable {
         }
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
-            // A body that can't be decrypted, such as one that was stored before bodies were encrypted, counts as not stored.
+            // A body that can't be decrypted counts as not stored, such as one that an earlier version stored without encryption.
             if case .finished(let stored?) = outcome, let answer = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
@@ -94,15 +126,16 @@ public final class IdempotencyKeys: Sendable {
             throw error
         } catch {
             leave(claim)
-            // The store may have taken the claim before it failed.
+            // The store may have claimed the key before it failed, so the key is released later.
             settleLater(claim, .released)
             metrics.count(.failed)
-            logger.error("Idempotency keys can't be claimed", metadata: .failure(error))
-            // To work without the key would break what was promised for it.
+            logger.error("Idempotency key claim failed", metadata: .failure(error))
+            // Without a claim, the request could be executed twice.
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
     }
 
+    /// Throws the error for a claim that was not successful, and counts it.
     private func refuse(_ outcome: ClaimOutcome) throws(ContractError) {
         switch outcome {
         case .claimed: return
@@ -115,37 +148,44 @@ public final class IdempotencyKeys: Sendable {
             )
         case .finished:
             metrics.count(.notKept)
-            // A repetition won't help: the request was done, and its response is not stored.
+            // There is no retry delay, because repetitions get the same error: the request was executed, and its response is not stored.
             throw ContractError(.requestConflict, details: RepeatedRequestState.finished.details)
         case .otherRequest:
             metrics.count(.reused)
             throw ContractError(.requestKeyReused)
         case .full(let wait):
             metrics.count(.full)
-            // An hour at most: other clients' keys may expire before.
+            // The delay is one hour at most, because the client's share grows when keys of other clients expire.
             throw ContractError.limited(wait: min(max(.seconds(1), wait), .seconds(3_600)))
         }
     }
 
-    /// Ends the work on a claim: with an answer that is the last word the key is finished, else it is free again.
-    /// - Parameter outcome: What to repeat; `nil` if nothing was answered that may be repeated.
+    /// Finishes or releases a key after its request was executed.
+    ///
+    /// The write runs in a new task, so that it also happens if the task of the request is canceled. If it fails, the method logs the
+    /// failure and returns; the write is retried later.
+    /// - Parameters:
+    ///   - claim: The claim that has the key.
+    ///   - outcome: The way in which the request ended.
+    ///   - logger: The logger for failures of the store.
     func settle(_ claim: IdempotencyClaim, with outcome: Outcome, _ logger: Logger) async {
-        // A task of its own: the request's may be cancelled by now, its work is done nevertheless.
+        // The work is done even if the task of the request is canceled, so the write must not be canceled with it.
         let write = Task { try await self.write(outcome, of: claim) }
         let result = await write.result
         leave(claim)
         guard case .failure(let error) = result else { return }
-        // The response is sent all the same; the key stays taken until the store works again, or its lease ends.
+        // The response is sent nevertheless. The key stays claimed until a retry succeeds or the lease ends.
         settleLater(claim, outcome)
         metrics.count(.failed)
-        logger.error("An idempotency key can't be settled", metadata: .failure(error))
+        logger.error("Idempotency key settlement failed", metadata: .failure(error))
     }
 
-    /// The request of a claim, with which its handler can finish the key.
+    /// Returns the request with which a handler can finish the key of the claim in its transaction.
     func request(of claim: IdempotencyClaim) -> IdempotentRequest {
         IdempotentRequest(claim, lifetime: lifetime, database: store.database, now: now)
     }
 
+    /// Releases the key, or finishes it with an encrypted response.
     private func write(_ outcome: Outcome, of claim: IdempotencyClaim) async throws {
         switch outcome {
         case .released: try await store.release(claim)
@@ -155,13 +195,14 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
+    /// Adds a claim to the ones that are retried, up to the maximum number.
     private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
         let leaseEnd = now().addingTimeInterval(lease / .seconds(1))
         let rest = Unsettled(claim: claim, outcome: outcome, leaseEnd: leaseEnd)
         unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
-    /// Settles what could not be settled before, up to the first failure.
+    /// Retries the failed writes in their order, and stops at the first failure. Writes whose leases have ended are dropped.
     func settleRest() async {
         let now = now()
         var rest = unsettled.withLock { unsettled in
@@ -176,28 +217,31 @@ public final class IdempotencyKeys: Sendable {
         if !failed.isEmpty { unsettled.withLock { $0 = failed + $0 } }
     }
 
-    /// Ends the work on a claim in this process.
+    /// Records that this process no longer executes the request of a claim. The store is not changed.
     func leave(_ claim: IdempotencyClaim) {
         running.withLock { $0[claim.key] = nil }
     }
 
+    /// A write that the store has failed to do.
     private struct Unsettled: Sendable {
         let claim: IdempotencyClaim
         let outcome: Outcome
+        /// The latest time at which the lease can end.
         let leaseEnd: Date
     }
 
-    /// How the work on a claim ended.
+    /// The way in which the execution of a request ended.
     enum Outcome: Sendable {
-        /// With nothing that is final.
+        /// The request failed, or its response is not final. A repetition is executed.
         case released
-        /// With an answer; `nil` if it can't be kept.
+        /// The response is final. It is `nil` if it can't be stored; then repetitions are refused.
         case answered(IdempotentResponse?)
     }
 }
 
 extension IdempotencyKeys: Service {
-    /// Removes what has expired, and settles what the store failed to settle, until the group shuts down.
+    /// Removes expired keys and retries failed writes, until the service group shuts down gracefully or the task is canceled. Failures of
+    /// the store are logged, not thrown.
     public func run() async throws {
         await withTaskGroup { tasks in
             tasks.addTask { await self.sweeping.run() }
@@ -210,29 +254,31 @@ extension IdempotencyKeys: Service {
 }
 
 extension IdempotencyKeys: CustomStringConvertible {
-    /// The service group logs its services by their descriptions.
+    /// A constant text, which service groups use in their log messages.
     public var description: String { "IdempotencyKeys" }
 }
 
-/// The counter of requests with an idempotency key: `idempotency_requests`, by `outcome`.
+/// The counter `idempotency_requests` of requests with an idempotency key, with the dimension `outcome`.
 struct IdempotencyMetrics: Sendable {
+    /// The values of the dimension `outcome`.
     enum Outcome: String, CaseIterable {
-        /// Worked on.
+        /// The request was executed. A request whose key the store fails to finish is counted as `failed`, too.
         case executed
-        /// Answered from what was kept.
+        /// The request got the stored response.
         case replayed
-        /// Refused, since the first is still being worked on.
+        /// The request was refused with 409, because the first request is still running, in this or another process.
         case running
-        /// Refused, since the key was used for another request.
+        /// The request was refused with 422, because its key was used for another request.
         case reused
-        /// Refused, since the answer was not kept.
+        /// The request was refused with 409, because the first request was executed and its response is not stored.
         case notKept = "not_kept"
-        /// Refused, since the client's keys have no room for another.
+        /// The request was refused with 429, because the client has used its share of the store.
         case full
-        /// The store failed.
+        /// The store failed to claim, finish or release a key. Failed retries are not counted.
         case failed
     }
 
+    /// A counter for each outcome, created in advance.
     private let counters: [Outcome: Counter]
 
     init(factory: any MetricsFactory) {

@@ -2,26 +2,41 @@ import ErrorContract
 import HTTPTypes
 public import Hummingbird
 public import Idempotency
-public import RateLimiting
+import RateLimiting
 import StrictJSON
 
-/// Does what a request with an `Idempotency-Key` asks for once, however often it comes
+/// A middleware that executes a request with an `Idempotency-Key` once, even if the client repeats it
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
 /// ```swift
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
 /// ```
-/// A repeated request gets the response of the first with `Idempotency-Replayed: true`; while that is worked on,
-/// `REQUEST_CONFLICT` with Retry-After; with another path or body, `REQUEST_KEY_REUSED`. If the client's keys have no room for another,
-/// the request is refused with `RATE_LIMIT_EXCEEDED`. What is thrown, 408, 429 and 5xx are not stored: the key is free again. Responses
-/// are stored if their body has a known length of at most 64 KiB. The body is encrypted with a key that depends on the client's key, so
-/// don't let clients use keys that can be guessed where responses contain secrets.
+/// | a request with a key | response |
+/// |---|---|
+/// | is the first with this key | the response of the route |
+/// | repeats a finished request | the stored response, with `Idempotency-Replayed: true` |
+/// | repeats a request that is running | 409 `REQUEST_CONFLICT` with Retry-After |
+/// | repeats a finished request whose response is not stored | 409 `REQUEST_CONFLICT` without Retry-After |
+/// | has the key of an earlier request to the same route, with another path, query or body | 422 `REQUEST_KEY_REUSED` |
+/// | has a new key, and the client has used its share of the store | 429 `RATE_LIMIT_EXCEEDED` with Retry-After |
+/// | comes while the store fails | 503 `SERVER_SERVICE_UNAVAILABLE` with Retry-After |
 ///
-/// A process that is killed after the work and before its key is finished leaves a key whose request is done again after the lease. A
-/// handler prevents that with ``Idempotency/IdempotentRequest/commit(_:)``.
+/// Requests with safe methods (GET, HEAD, OPTIONS, TRACE) and requests without a key pass unchanged. A key belongs to its client, method
+/// and route, so equal keys of two methods or routes are different keys.
 ///
-/// It belongs on a group of a ``ContractRouter`` or another, within the deadline of its routes: a route that goes on after its
-/// deadline then keeps its key, and its answer is given to the repetition.
+/// **Responses.** If the route throws or responds with 408, 429 or 5xx, the key is released, and a repetition is executed. Any other
+/// response is final. It is stored if its body has a known length of at most 64 KiB; otherwise it is sent once. Only header fields for
+/// which `IdempotentResponse.isSafe(_:)` returns true are stored. The stored body is encrypted with a key that depends on the
+/// client's key. If responses contain secrets, clients must use keys that can't be guessed, such as random UUIDs.
+///
+/// **Crashes.** If the process is killed after the work and before the key is finished, a repetition gets 409 until the lease ends. Then it
+/// is executed a second time. A handler prevents that with ``Idempotency/IdempotentRequest/commit(_:)``.
+///
+/// **Deadlines.** Add the middleware to a group of a ``ContractRouter`` or of another router that applies deadlines outside the middleware.
+/// A route that continues after its deadline then keeps its key, and a repetition gets its response.
+///
+/// **Cost.** The bodies of a request with a key and of a response that is stored are buffered in memory. Each request with a key needs a
+/// claim in the store and, if it is executed, a second write.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let keys: IdempotencyKeys
     private let isRequired: Bool
@@ -30,10 +45,11 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
 
     /// Creates the middleware.
     /// - Parameters:
-    ///   - keys: The keys, shared by all routes.
-    ///   - isRequired: Whether a request without a key is refused with `REQUEST_MALFORMED`.
-    ///   - reader: How large a body may be, and how long it may take.
-    ///   - owner: The client that the key of a request belongs to: the account of an authorized request, else the address.
+    ///   - keys: The keys, shared by all routes of the server.
+    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
+    ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
+    ///   - owner: A closure that returns the client to which the key of a request belongs: the account of an authorized request, otherwise
+    ///     the address. It is called only for requests with a valid key. Its errors are thrown, and the request is not executed.
     public init(
         _ keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -43,6 +59,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         (self.keys, self.isRequired, self.reader, self.owner) = (keys, isRequired, reader, owner)
     }
 
+    /// Executes the request, or responds with a stored response.
+    /// - Throws: ``ContractError`` for an invalid or missing key and for a refused claim; errors of the reader, the `owner` and the route.
     public func handle(
         _ request: Request,
         context: Context,
@@ -69,9 +87,10 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch {
             await keys.settle(claim, with: .released, context.logger)
             guard error is LostIdempotencyKey else { throw error }
-            // Another process has the key: it is as if that one had been first.
+            // A repetition has claimed the key and does the work, so this request is refused as if it were the later one.
             throw ContractError(.requestConflict, details: RepeatedRequestState.running.details, retryAfter: .seconds(1))
         }
+        // The handler has finished the key in its transaction.
         guard !work.isFinished else {
             keys.leave(claim)
             return response
@@ -79,6 +98,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return try await settle(claim, with: response, context)
     }
 
+    /// Returns the key of a request; `nil` if it has none and needs none.
     private func key(of request: Request) throws -> IdempotencyKey? {
         let details: JSONObject = ["header": "Idempotency-Key"]
         do {
@@ -90,12 +110,15 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return nil
     }
 
+    /// Finishes or releases the key, depending on the response.
+    /// - Returns: The response, whose body is buffered if it is stored.
+    /// - Throws: Errors of the response's body.
     private func settle(_ claim: IdempotencyClaim, with response: Response, _ context: Context) async throws -> Response {
         guard IdempotentResponse.isFinal(response.status.code) else {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
-        // What has no length may never end: it was done, but can't be repeated.
+        // A body without a known length may never end, so it is sent without buffering and can't be repeated.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .answered(nil), context.logger)
             return response
@@ -106,7 +129,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .answered(answer), context.logger)
             return response
         } catch {
-            // The work is done, though its response can't be sent.
+            // The work is done, although the response can't be sent. A second execution would be wrong.
             await keys.settle(claim, with: .answered(nil), context.logger)
             throw error
         }
@@ -114,7 +137,14 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RouterMethods {
-    /// A group whose routes do what a request with an `Idempotency-Key` asks for once; see ``IdempotencyMiddleware``.
+    /// Returns a group of routes that execute a request with an `Idempotency-Key` once; see ``IdempotencyMiddleware``.
+    ///
+    /// Use this method for routes with authorized requests, and let the closure return their account.
+    /// - Parameters:
+    ///   - keys: The keys, shared by all routes of the server.
+    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
+    ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
+    ///   - owner: A closure that returns the client to which the key of a request belongs.
     public func idempotent(
         by keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -126,8 +156,15 @@ extension RouterMethods {
 }
 
 extension RouterMethods where Context: RemoteAddressRequestContext {
-    /// A group whose routes do what a request with an `Idempotency-Key` asks for once. Keys belong to addresses: for routes without
-    /// authorized requests.
+    /// Returns a group of routes that execute a request with an `Idempotency-Key` once. The keys belong to the addresses of the clients.
+    ///
+    /// Use this method only for routes without authorized requests: a phone that changes its network between two attempts has another
+    /// address, and its request is executed again.
+    /// - Parameters:
+    ///   - keys: The keys, shared by all routes of the server.
+    ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
+    ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
+    ///   - identity: The rule that finds the address of a client, for example behind a proxy.
     public func idempotent(
         by keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -141,19 +178,20 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
 }
 
 extension IdempotencyOwner {
-    /// The address of an unauthenticated request, as ``ClientIdentity`` finds it.
+    /// Returns the owner for an unauthenticated request: the address that ``ClientIdentity`` has found, and its network.
     public static func client(_ address: ClientAddress) -> IdempotencyOwner {
         .address(address, network: address.network ?? "")
     }
 }
 
 extension Response {
+    /// Creates a stored response with the field `Idempotency-Replayed: true`.
     fileprivate init(replaying answer: IdempotentResponse) {
         self.init(answer)
         headers[.idempotencyReplayed] = "true"
     }
 
-    /// Creates the response that is stored for a request.
+    /// Creates a response from one that is stored or will be stored.
     init(_ answer: IdempotentResponse) {
         self.init(
             status: .init(code: answer.status),
@@ -162,8 +200,9 @@ extension Response {
         )
     }
 
-    /// Reads the body into memory.
-    /// - Returns: The response as it is stored; `nil` if it is too large.
+    /// Reads the body into memory, and replaces it by the read bytes.
+    /// - Returns: The response for the store; `nil` if the body has more than 64 KiB.
+    /// - Throws: Errors of the body.
     mutating func buffered() async throws -> IdempotentResponse? {
         let writer = BufferedBody()
         try await body.write(writer)
@@ -173,11 +212,11 @@ extension Response {
 }
 
 extension HTTPRequest.Method {
-    /// Whether it asks for nothing to be done (RFC 9110 §9.2.1).
+    /// Whether the method is safe, so that its requests change nothing (RFC 9110 §9.2.1).
     var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }
 
-/// Gathers the body of an answer in memory.
+/// A writer that collects the body of a response in memory. It drops trailing header fields.
 final class BufferedBody: ResponseBodyWriter {
     private(set) var buffer = ByteBuffer()
 

@@ -22,8 +22,8 @@ public struct Localization: Hashable, Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the value of a field, like the subscript. The subscript also joins a single value, which takes several times as long as most
-    /// middleware.
+    /// Returns the value of a field, like the subscript. If a field has only one value, this method is much faster, because the subscript
+    /// creates a joined text even then.
     package func value(of name: HTTPField.Name) -> String? {
         guard contains(name) else { return nil }
         var value: String?

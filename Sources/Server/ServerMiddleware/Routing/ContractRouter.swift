@@ -8,9 +8,9 @@ public import Hummingbird
 /// router.post("/notes") { request, context in try await save(request.decode(as: Note.self, context: context)) }
 /// let application = Application(router: router, server: .contractHTTP1())
 /// ```
-/// This includes errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies and routes that exceed their deadline.
-/// Each response has a code, a text in the client's language and the id of the request. With ``ContractRequestContext``, all problems of a
-/// body are reported at once, each with its path.
+/// The contract then covers errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies and routes that exceed their
+/// deadline. Each response has a code, a text in the client's language and the id of the request. With ``ContractRequestContext``, all
+/// problems of a body are reported at once, each with its path.
 ///
 /// To use the contract for only a part of an existing router, use ``ContractGroup``.
 public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods, HTTPResponderBuilder {

@@ -34,8 +34,8 @@ enum DomainName {
         return ascii.utf8.count <= 63 ? ascii : nil
     }
 
-    /// Whether a label that begins with `xn--` is canonical punycode. A label that would be refused in Unicode, or a second
-    /// spelling of a name, is not accepted in punycode, either.
+    /// Whether a label that begins with `xn--` is canonical punycode. It is not if the decoded label would be refused in Unicode, or if it
+    /// is a second punycode spelling of the same name.
     private static func isPunycode(_ label: String) -> Bool {
         guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
             return false

@@ -1,6 +1,7 @@
 /// The error codes that a server or a client knows. Responses, texts and documents derive from it.
 ///
-/// The ``standard`` catalogue is append-only. An app or a server adds its own codes with ``adding(_:)``.
+/// The ``standard`` catalogue is append-only: a code never changes its status or meaning. An app or a server adds its own codes with
+/// ``adding(_:)``.
 ///
 /// ```swift
 /// let catalogue = try ErrorCatalogue.standard.adding([
@@ -14,11 +15,17 @@
 ///     )
 /// ])
 /// ```
+///
+/// Pass the catalogue to the client (`APIClient`), whose errors then use its texts and retry classes. A client doesn't need the codes of a
+/// newer server: an unknown code uses the definition of the longest known prefix, otherwise its status.
+///
+/// A value with a shared index: lookups take O(1), copies are cheap.
 public struct ErrorCatalogue: Sendable {
     /// All definitions, in the order in which they were added.
     public let definitions: [ErrorDefinition]
     /// The app's own translations of the texts of codes and of the contract.
     public internal(set) var translations = Translations()
+    /// The positions of the definitions by code.
     private let index: [ErrorCode: Int]
 
     /// The codes of the contract: 50 of the published catalogue, and those that an account server on HTTP adds.
@@ -26,6 +33,7 @@ public struct ErrorCatalogue: Sendable {
         unique: authentication + validation + rateLimit + server + resource + apiKey + social + content + request
     )
 
+    /// Creates a catalogue. Traps if a code occurs twice.
     private init(unique definitions: [ErrorDefinition]) {
         self.definitions = definitions
         self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
@@ -33,6 +41,7 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns a catalogue with additional codes at the end. O(n).
     ///
+    /// - Parameter additions: The definitions, with codes that the catalogue doesn't contain.
     /// - Throws: ``DuplicateErrorCode`` if the catalogue contains a code already, or if a code is given twice.
     public func adding(_ additions: [ErrorDefinition]) throws(DuplicateErrorCode) -> ErrorCatalogue {
         var known = Set(index.keys)
@@ -49,8 +58,11 @@ public struct ErrorCatalogue: Sendable {
         index[code].map { definitions[$0] }
     }
 
-    /// Returns the best definition for an unknown code: that of the longest known code that is a prefix of it up to an
-    /// underscore, such as `API_KEY_INVALID` for `API_KEY_INVALID_REGION`. O(length of the code).
+    /// Returns the best definition for an unknown code: that of the longest known code that is a prefix of it up to an underscore, such as
+    /// `API_KEY_INVALID` for `API_KEY_INVALID_REGION`. O(length of the code).
+    ///
+    /// - Parameter code: The code of a response.
+    /// - Returns: The definition of the code itself if it is known; `nil` if no prefix is.
     public func closestDefinition(to code: ErrorCode) -> ErrorDefinition? {
         if let exact = self[code] { return exact }
         var prefix = Substring(code.rawValue)
@@ -61,12 +73,14 @@ public struct ErrorCatalogue: Sendable {
         return nil
     }
 
-    /// Returns how a client may retry after a response: by code, otherwise by the longest known prefix, by the family, or by
-    /// the class of the status.
+    /// Returns how a client may retry after a response: by code, otherwise by the longest known prefix, by the family, or by the class of
+    /// the status.
     ///
     /// - Parameters:
     ///   - code: The code that the server sent, if any.
     ///   - status: The HTTP status.
+    /// - Returns: The retry class. Of codes without a definition, those of `RATE_LIMIT_` and `SERVER_` may be retried, those of the other
+    ///   standard families not.
     public func retryClass(of code: ErrorCode?, status: Int) -> RetryClass {
         guard let code else { return Self.retryClass(ofStatus: status) }
         if let definition = closestDefinition(to: code) { return definition.retry }
@@ -80,8 +94,10 @@ public struct ErrorCatalogue: Sendable {
         }
     }
 
+    /// The prefixes of the standard families.
     private static let families = Set(standard.definitions.map(\.family.rawValue))
 
+    /// The retry class of a response without a known code.
     private static func retryClass(ofStatus status: Int) -> RetryClass {
         switch status {
         case 401: .afterRefreshOrSignIn
@@ -102,11 +118,12 @@ public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
 }
 
 extension ErrorCatalogue {
-    /// Returns a catalogue with the same codes and an app's own translations, which take precedence over the texts of the codes
-    /// and the contract.
+    /// Returns a catalogue with the same codes and an app's own translations, which take precedence over the texts of the codes and the
+    /// contract.
     ///
-    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use them, and so does a server whose
-    /// renderer has the catalogue.
+    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use them, and so does a server whose renderer has the
+    /// catalogue.
+    /// - Parameter translations: The translations. They are added to earlier ones and take precedence over them.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
         speaking.translations = self.translations.adding(translations)
@@ -114,6 +131,9 @@ extension ErrorCatalogue {
     }
 
     /// Returns a text in a language, using the app's own translation if there is one.
+    /// - Parameters:
+    ///   - text: A text of the contract or of the app.
+    ///   - language: The language of the user; see ``LocalizedText/text(in:)`` for the fallback.
     public func text(_ text: LocalizedText, in language: Language) -> String {
         text.text(in: language, saying: translations)
     }

@@ -1,10 +1,13 @@
 /// The definition of one error code: its status, its texts, and what clients do about it.
+///
+/// Servers derive responses from it, clients the retry class and the text, and the reference of codes its entry. Define an app's own codes
+/// in a module that the app and its server share, and add them with ``ErrorCatalogue/adding(_:)``.
 public struct ErrorDefinition: Hashable, Sendable {
     /// The code on the wire.
     public let code: ErrorCode
     /// The group that the code belongs to.
     public let family: ErrorFamily
-    /// The HTTP status. A code always has the same status.
+    /// The HTTP status, from 400 to 599. A code always has the same status.
     public let status: Int
     /// A description of the failure for developers, in English.
     public let summary: String
@@ -14,7 +17,7 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let retry: RetryClass
     /// The action by which the user resolves the error.
     public let recovery: Recovery
-    /// The text shown to the user.
+    /// The text shown to the user. It must not contain internal facts, because any client can cause the error.
     public let message: LocalizedText
     /// Further documentation for developers, in English: when the code occurs and what to check. Empty if the summary is
     /// sufficient.
@@ -25,6 +28,18 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let mayRevealAccount: Bool
 
     /// Creates a definition.
+    /// - Parameters:
+    ///   - code: The code on the wire, which starts with the prefix of the family and an underscore.
+    ///   - family: The group of the code.
+    ///   - status: The HTTP status.
+    ///   - summary: A description of the failure for developers, in English.
+    ///   - userAction: The advice for developers, in English.
+    ///   - retry: How a client may retry.
+    ///   - recovery: The action by which the user resolves the error.
+    ///   - message: The text shown to the user.
+    ///   - documentation: Further documentation for developers, in English.
+    ///   - since: The version of the catalogue that introduced the code.
+    ///   - mayRevealAccount: Whether a response with this code may reveal that an account exists.
     /// - Precondition: `status` is between 400 and 599, and `code` starts with the family's prefix.
     public init(
         _ code: ErrorCode,
@@ -60,13 +75,13 @@ public struct ErrorDefinition: Hashable, Sendable {
 
 /// The action by which the user resolves an error.
 public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
-    /// No action; the user acknowledges the error.
+    /// No action; the user acknowledges the error. The app shows one button.
     case dismiss
     /// Correct the input.
     case fixFields = "fix_fields"
     /// Sign in again.
     case signIn = "sign_in"
-    /// Wait, then retry.
+    /// Wait for the delay of the error, then retry.
     case wait
     /// Retry.
     case retry
@@ -84,8 +99,9 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// How a client may retry after an error.
 ///
-/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401, too, and must neither refresh a
-/// session nor end it.
+/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401, too, and must neither refresh a session nor end
+/// it. In every class, the client only repeats a request that is safe to repeat (a safe or idempotent method, or an idempotency
+/// key), within the deadline of the call and its retry budget.
 public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
     /// No retry; the same request would fail again.
     case never

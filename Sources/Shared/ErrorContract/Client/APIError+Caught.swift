@@ -1,10 +1,21 @@
 import Foundation
 
-/// An error that can be converted to an ``APIError``, such as a transport's or one of the app.
+/// An error that can be converted to an ``APIError``, such as a transport's or one of the app. Conform an app's own errors to it, so that
+/// all screens show errors in the same way:
+///
+/// ```swift
+/// struct CartIsEmpty: APIErrorConvertible {
+///     func apiError(context: String?) -> APIError {
+///         var error = APIError(.custom, context: context, underlying: self)
+///         error.presentationText = LocalizedText(en: "Your cart is empty.", es: "Tu carrito está vacío.")
+///         return error
+///     }
+/// }
+/// ```
 public protocol APIErrorConvertible: Error {
     /// Returns this error as an ``APIError``.
     ///
-    /// - Parameter context: The operation of the app that failed, such as `user_login`.
+    /// - Parameter context: The operation of the app that failed, such as `user_login`; `nil` if it is unknown.
     func apiError(context: String?) -> APIError
 }
 
@@ -89,6 +100,8 @@ extension APIError.Kind {
 
 /// Errors of the system's domains, identified by number, so that the modules that declare their types are not needed.
 extension APIError {
+    /// Creates the error for an `NSError`. A domain that is not known becomes ``Kind/custom`` with the app's own text. An untrusted
+    /// certificate is never retried.
     init(system error: any Error, context: String?) {
         let coded = error as NSError
         let kind: Kind? =
@@ -115,6 +128,7 @@ extension APIError {
         return text
     }
 
+    /// Whether a URL error is about the server's certificate or a client certificate: -1206 to -1201.
     private static func isUntrusted(_ error: NSError) -> Bool { (-1_206 ... -1_201).contains(error.code) }
 
     /// The kinds of `URLError.Code`.
@@ -143,6 +157,7 @@ extension APIError {
         }
     }
 
+    /// The kinds of POSIX errors. Other errors than those of the network are ``Kind/custom``.
     private static func kind(_ code: POSIXErrorCode) -> Kind {
         switch code {
         case .ENETDOWN, .ENETUNREACH: .noInternet
@@ -153,6 +168,7 @@ extension APIError {
         }
     }
 
+    /// The kinds of `CocoaError.Code`: a canceled operation, and values that can't be read or written.
     private static func kind(cocoaErrorCode code: Int) -> Kind {
         switch code {
         // userCancelled

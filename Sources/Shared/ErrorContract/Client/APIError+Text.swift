@@ -50,6 +50,7 @@ extension APIError {
         return catalogue.text(definition.message, in: language)
     }
 
+    /// The text that asks the user to sign in, without a reason.
     private static func signInText(in catalogue: ErrorCatalogue) -> LocalizedText {
         (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
     }
@@ -61,6 +62,7 @@ extension APIError {
         return violations.first { !$0.message.isEmpty }?.message
     }
 
+    /// Returns a text for the first field violation of a known kind, otherwise the general text for invalid input.
     private func violationText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard !violations.isEmpty else { return nil }
         let known = violations.lazy.compactMap { $0.text(in: catalogue) }.first
@@ -104,6 +106,7 @@ extension APIError {
         }
     }
 
+    /// The words before a time that make it a rate.
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
     /// Returns the text for a kind, if the response contains none that can be shown.
@@ -121,9 +124,11 @@ extension APIError {
 }
 
 extension APIError {
-    /// Whether the server's texts are in a language, by `Content-Language` or ``serverTextLanguage``.
+    /// Returns whether the server's texts are in a language, by `Content-Language` or ``serverTextLanguage``.
     ///
     /// Regions and scripts are not compared: a text in `es-MX` is one in `es`.
+    /// - Parameter language: The user's language.
+    /// - Returns: `false` if the language of the texts is unknown.
     public func isServerText(in language: Language) -> Bool {
         if serverTextLanguage?.primary == language.primary { return true }
         guard let named = headers[.contentLanguage] else { return false }
@@ -154,6 +159,7 @@ extension APIError {
 }
 
 extension WaitPhrase.Unit {
+    /// The delay in seconds from which a text uses the unit.
     fileprivate var leastSeconds: Int {
         switch self {
         case .seconds: 1
@@ -202,8 +208,8 @@ extension APIError {
 
 /// A delay that the client itself imposes on further calls, as an error reports it.
 ///
-/// A call that was refused locally carries the hold that refused it. A response that made the client delay further calls, such
-/// as a 503, carries the hold that it caused.
+/// A call that was refused locally carries the hold that refused it. A response that made the client delay further calls, such as a 503,
+/// carries the hold that it caused. Use ``APIError/isHeldLocally`` to distinguish the two.
 public struct LocalHold: Hashable, Sendable {
     /// The part of the client that delays calls.
     public enum Source: String, Hashable, Sendable, CaseIterable {
@@ -217,12 +223,16 @@ public struct LocalHold: Hashable, Sendable {
 
     /// The part of the client that delays calls.
     public var source: Source
-    /// The time until the next call is sent.
+    /// The time until the next call is sent, from the moment of the error.
     public var wait: Duration
     /// Whether the request that failed was a probe, sent to find out whether the server has recovered.
     public var isProbe: Bool
 
     /// Creates a hold.
+    /// - Parameters:
+    ///   - source: The part of the client that delays calls.
+    ///   - wait: The time until the next call is sent; not negative.
+    ///   - isProbe: Whether the request that failed was a probe.
     public init(_ source: Source, wait: Duration, isProbe: Bool = false) {
         self.source = source
         self.wait = wait

@@ -5,8 +5,8 @@ import Timekeeping
 
 /// The error of every failed call, for all kinds of failures.
 ///
-/// Show ``presentation(in:now:catalogue:)`` to the user, and log ``description``, which contains no server text, address or
-/// secret. Use ``code`` to handle a specific error:
+/// Show ``presentation(in:now:catalogue:)`` to the user, and log ``description``, which contains no server text, address or secret. Use
+/// ``code`` to handle a specific error:
 ///
 /// ```swift
 /// do {
@@ -17,17 +17,21 @@ import Timekeeping
 ///     show(error.presentation(in: .english, now: Date()))
 /// }
 /// ```
+///
+/// Three properties classify an error. ``kind`` is the class of the failure, also for failures without a response; ``code`` is exact and
+/// stable; ``retry`` and ``recovery`` follow from the code and describe what a client and a user can do. The client has already retried
+/// when it throws the error; ``attempts`` is the number of its requests.
 public struct APIError: Error, Sendable {
-    /// The kind of the failure.
+    /// The kind of the failure. Switch over it for failures without a server's code, such as a lost connection.
     public var kind: Kind
-    /// The server's code, or a local one such as `NETWORK_ERROR`.
+    /// The server's code, or a local one such as `NETWORK_ERROR`. Unknown codes of newer servers are preserved.
     public var code: ErrorCode
     /// The server's text, in any language; `nil` if the server sent none.
     ///
     /// A presentation shows it only if it is in the user's language (``isServerText(in:)``) and the library has no text for
     /// ``code``.
     public var message: String?
-    /// The HTTP status, if a response was received.
+    /// The HTTP status; `nil` if no response was received.
     public var status: Int?
     /// The headers of the response; empty if none was received. They may contain secrets and must not be logged.
     public var headers: HTTPFields = [:]
@@ -37,11 +41,13 @@ public struct APIError: Error, Sendable {
     public var body: [UInt8] = []
     /// Creates the decoder for ``body``; `nil` for the default one.
     package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
-    /// Further details from the server.
+    /// Further details from the server: the `details` of the contract's forms, or the other members of a problem. They may contain user
+    /// data and should not be logged.
     public var details: JSONObject
-    /// Problems with single fields.
+    /// Problems with single fields, in the order of the server; empty if the error concerns no field.
     public var violations: [FieldViolation]
-    /// The delay before a retry, if the server or the client specified one.
+    /// The delay before a retry, if the server or the client specified one. A server's delay is in whole seconds, from zero to ten years,
+    /// and counts from the time of the response.
     public var retryAfter: Duration?
     /// Whether a JSON error body and the headers of the same response name the same ``retryAfter``.
     ///
@@ -53,17 +59,17 @@ public struct APIError: Error, Sendable {
     public var retryAt: Date?
     /// The time of the error by the server's clock, if the body contains it as `timestamp`.
     public var serverTimestamp: Date?
-    /// The id of the request in the server's log.
+    /// The id of the request in the server's log: at most 128 printable ASCII characters, so it can be logged.
     public var requestID: String?
     /// The operation of the app that failed, such as `user_login`.
     public var context: String?
-    /// The number of times that the request was sent.
+    /// The number of times that the request was sent; 0 if it never left the client.
     public var attempts: Int
     /// How a client may retry.
     public var retry: RetryClass
     /// The action by which the user resolves the error.
     public var recovery: Recovery
-    /// The original error, if there was one.
+    /// The original error, if there was one, such as a `URLError` or a `DecodingError`. It may contain addresses and must not be shown.
     public var underlying: (any Error)?
     /// The delay that the client imposes on further calls after this error, and the part of the client that does so; `nil` if
     /// there is none.
@@ -85,7 +91,15 @@ public struct APIError: Error, Sendable {
     /// The codes that the client knows, with the app's own translations; `nil` for the standard ones.
     public var catalogue: ErrorCatalogue?
 
-    /// Creates an error for a failure without a response.
+    /// Creates an error for a failure without a response. Use ``init(_:context:underlying:)`` for the defaults of a kind.
+    /// - Parameters:
+    ///   - kind: The kind of the failure.
+    ///   - code: The code, such as one of the app.
+    ///   - retry: How a client may retry.
+    ///   - recovery: The action by which the user resolves the error.
+    ///   - context: The operation of the app that failed, such as `user_login`.
+    ///   - attempts: The number of times that the request was sent.
+    ///   - underlying: The original error.
     public init(
         kind: Kind,
         code: ErrorCode,
@@ -143,7 +157,8 @@ public struct APIError: Error, Sendable {
     /// has a hold, too.
     public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
 
-    /// Whether a retry of the same request may succeed without an action of the user.
+    /// Whether a retry of the same request may succeed without an action of the user. The client has retried already; use it to decide
+    /// whether to offer a retry.
     public var isRetryable: Bool {
         switch retry {
         case .never, .afterSignIn: false
@@ -167,6 +182,10 @@ extension APIError: CustomStringConvertible {
 }
 
 extension APIError.Kind {
+    /// The kind of a response with a status.
+    /// - Parameters:
+    ///   - status: The HTTP status of an error.
+    ///   - hasViolations: Whether the server reported problems with fields.
     init(status: Int, hasViolations: Bool) {
         self =
             switch status {
@@ -182,6 +201,7 @@ extension APIError.Kind {
 }
 
 extension ErrorCode {
+    /// The code of a response without a code.
     init(localForStatus status: Int, hasViolations: Bool) {
         self =
             switch status {
@@ -240,6 +260,7 @@ extension APIError {
     }
 }
 
+/// A value at one of the places where servers put the details of an error. The first place from which it can be decoded is used.
 private struct WrappedDetails<Value: Decodable>: Decodable {
     let value: Value
 
@@ -284,6 +305,7 @@ extension APIError {
         if case .invalidValue(_, let place) = error { details = Self.place(place.codingPath) }
     }
 
+    /// Returns the details with a location, such as `items[1].name`; empty for the whole value.
     private static func place(_ path: [any CodingKey]) -> JSONObject {
         var name = FieldName()
         for key in path { name.append(key.intValue.map { String($0) } ?? key.stringValue) }
@@ -309,6 +331,7 @@ extension APIError: Equatable {
             && hasSameFacts(left.underlying, right.underlying)
     }
 
+    /// Whether two errors are both absent, or have the same domain and code.
     private static func hasSameFacts(_ left: (any Error)?, _ right: (any Error)?) -> Bool {
         switch (left, right) {
         case (nil, nil): return true

@@ -8,6 +8,9 @@ import Timekeeping
 /// print(shown.title, shown.message)
 /// if case .retryAt(let date) = shown.primary { enableButton(at: date) }
 /// ```
+///
+/// `AccountUI` shows it with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)` in SwiftUI. In another framework, make a button
+/// for each action, with ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)``.
 public struct ErrorPresentation: Hashable, Sendable {
     /// An action that the user can take.
     public enum Action: Hashable, Sendable {
@@ -15,7 +18,7 @@ public struct ErrorPresentation: Hashable, Sendable {
         case dismiss
         /// Retry.
         case retry
-        /// Retry, but not before this time.
+        /// Retry, but not before this time on the device's wall clock. Disable the button until then.
         case retryAt(Date)
         /// Check whether the request took effect, without sending it again. The caller implements it, for example by reloading
         /// the data that the request was to change.
@@ -34,11 +37,11 @@ public struct ErrorPresentation: Hashable, Sendable {
         case updateApp
     }
 
-    /// The title.
+    /// The title, in the user's language.
     public var title: String
-    /// The text.
+    /// The text, in the user's language. It never contains internal texts of a server.
     public var message: String
-    /// The main action.
+    /// The main action. ``Action/dismiss`` if the user can do nothing.
     public var primary: Action
     /// The other action, if there are two.
     public var secondary: Action?
@@ -48,7 +51,14 @@ public struct ErrorPresentation: Hashable, Sendable {
     /// message, and let the user copy it.
     public var supportReference: SupportReference?
 
-    /// Creates a presentation.
+    /// Creates a presentation, such as one for an error of the app itself.
+    /// - Parameters:
+    ///   - title: The title.
+    ///   - message: The text.
+    ///   - primary: The main action.
+    ///   - secondary: The other action, if there are two.
+    ///   - fields: The problems with single fields.
+    ///   - supportReference: The facts that the user sends to support.
     public init(
         title: String,
         message: String,
@@ -114,6 +124,7 @@ extension APIError {
         )
     }
 
+    /// The title by code, otherwise by kind.
     private var title: LocalizedText {
         switch (kind, code) {
         case (_, .authWeakPassword): ContractText.weakPasswordTitle
@@ -124,6 +135,7 @@ extension APIError {
         }
     }
 
+    /// Returns the actions for the recovery. A wait without a known delay offers no retry.
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
         // A retry could make the change twice, regardless of the error's recovery.
         if kind == .unknownOutcome { return (.checkAgain, .dismiss) }

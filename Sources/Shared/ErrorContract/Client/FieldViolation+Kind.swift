@@ -58,6 +58,8 @@ extension FieldViolation {
         return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
     }
 
+    /// The codes of each kind, in lower case and without separators. A code of more than six characters also counts if it is the end of a
+    /// longer code.
     private static let words: [(kind: Kind, words: [String])] = [
         (
             .required,
@@ -100,6 +102,7 @@ extension FieldViolation {
         /// None of these texts may occur.
         var exceptions: [String] = []
 
+        /// Returns whether a text in lower case is such a sentence.
         func matches(_ text: String) -> Bool {
             marks.contains { text.contains($0) } && (companions.isEmpty || companions.contains { text.contains($0) })
                 && !exceptions.contains { text.contains($0) }
@@ -170,7 +173,7 @@ extension FieldViolation {
         ),
     ]
 
-    /// Numbers and lists have a minimum as well.
+    /// The words by which a minimum is one of a text: numbers and lists have a minimum as well.
     private static let characters = ["character", "caracter", "caráct", "letras"]
 }
 
@@ -204,6 +207,7 @@ extension FieldViolation {
         }
     }
 
+    /// The contents of fields that have texts of their own.
     private enum Subject { case email, password, date, url, other }
 
     /// The content of the field, by its name: the last member of its path, in English or Spanish.

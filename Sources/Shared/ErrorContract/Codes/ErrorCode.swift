@@ -1,9 +1,18 @@
 /// A machine-readable error code, as server and app exchange it, such as `RATE_LIMIT_EXCEEDED`.
 ///
-/// A struct rather than an enumeration: an unknown code survives decoding, comparison and encoding, so that a newer server
-/// never breaks an older app.
+/// A struct rather than an enumeration: an unknown code survives decoding, comparison and encoding, so that a newer server never breaks an
+/// older app.
+///
+/// ```swift
+/// extension ErrorCode {
+///     static let paymentDeclined = Self("PAYMENT_DECLINED")
+/// }
+/// ```
+///
+/// Compare codes with `==`; two codes are equal if their texts are. ``ErrorCatalogue`` has the definitions.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
-    /// The text of the code in requests and responses, in upper snake case.
+    /// The text of the code in requests and responses, in upper snake case for codes of the contract. Codes of other servers keep their
+    /// format.
     public let rawValue: String
 
     /// Creates a code from its text.
@@ -33,7 +42,7 @@ extension ErrorCode: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// A group of codes, named by their common prefix.
+/// A group of codes, named by their common prefix. A server's own codes need a family, too, such as `ErrorFamily(rawValue: "PAYMENT")`.
 public struct ErrorFamily: RawRepresentable, Hashable, Sendable, Codable {
     /// The prefix shared by the family's codes, without the trailing underscore.
     public let rawValue: String

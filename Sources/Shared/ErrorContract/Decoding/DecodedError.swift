@@ -2,16 +2,20 @@ public import Foundation
 public import StrictJSON
 
 /// The content of an error response, as far as ``ErrorDecoder`` could read it.
+///
+/// It describes the response only. An ``APIError`` adds what the client knows: the attempts, the retry class and the recovery. Use this
+/// type in a server or a tool that reads the responses of other servers.
 public struct DecodedError: Hashable, Sendable {
-    /// The HTTP status.
+    /// The HTTP status: that of the response or, if a response with status 2xx reports a failure, the one in the body.
     public var status: Int
     /// The server's code, if the response contains one.
     public var code: ErrorCode?
-    /// The server's text for the user, if the response contains one that can be shown.
+    /// The server's text for the user, if the response contains one that can be shown: at most 2,048 bytes, without markup and stack
+    /// traces.
     public var message: String?
     /// Further details.
     public var details: JSONObject
-    /// The delay that the server requested.
+    /// The delay that the server requested, in whole seconds, at most ``RetryAfter/longest``.
     public var retryAfter: Duration?
     /// Whether the body and the headers contain the same ``retryAfter``; see ``APIError/isRetryAfterConfirmed``.
     public var isRetryAfterConfirmed = false
@@ -25,6 +29,9 @@ public struct DecodedError: Hashable, Sendable {
     public var family: ErrorBodyFamily
 
     /// Creates the error for a body without information.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - family: The format of the body.
     public init(status: Int, family: ErrorBodyFamily = .unreadable) {
         self.status = status
         self.details = [:]
@@ -33,7 +40,7 @@ public struct DecodedError: Hashable, Sendable {
     }
 }
 
-/// A known format of error bodies.
+/// A known format of error bodies. It is open, so that later versions can add formats; use it for statistics and tests, not for decisions.
 public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     /// The name of the family.
     public let rawValue: String

@@ -5,8 +5,16 @@ import Timekeeping
 
 /// Decodes an error response in any form of the contract, and in the formats of other servers, into one value.
 ///
-/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps, and never invents
-/// a delay. An unreadable value counts as absent, and an unrecognized body is never shown.
+/// ```swift
+/// let error = ErrorDecoder().decode(status: 429, headers: response.headerFields, body: bytes, now: Date())
+/// print(error.code?.rawValue ?? "-", error.retryAfter ?? .zero)
+/// ```
+///
+/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps, and never invents a delay. An
+/// unreadable value counts as absent, and an unrecognized body is never shown.
+///
+/// `APIClient` uses it for all responses. Use it directly with another HTTP client. It has no state. O(n) for n bytes of the body, of which
+/// at most ``maximumBodySize`` are read.
 public struct ErrorDecoder: Sendable {
     /// The maximum number of bytes of a body that are read.
     public static let maximumBodySize = 65_536
@@ -16,11 +24,15 @@ public struct ErrorDecoder: Sendable {
 
     /// Decodes a response.
     ///
+    /// The body is compared with the known formats, the most specific first. Values of headers take precedence: the delay, the request id,
+    /// and the code of a server of the contract if the body contains none or is the page of a proxy.
+    ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body. Bytes beyond ``maximumBodySize`` are ignored.
     ///   - now: The local wall clock.
+    /// - Returns: The error, with the family ``ErrorBodyFamily/unreadable`` or ``ErrorBodyFamily/empty`` if only the status is known.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
         let (all, headers) = (headers, headers.facts)
         let start = body.prefix(Self.maximumBodySize)
@@ -44,6 +56,7 @@ public struct ErrorDecoder: Sendable {
     /// Lenient: an error is read as far as possible.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
+    /// Decodes a body without its headers' delay and ids.
     private func decodeBody(status: Int, headers: HTTPFields, body: UnsafeBufferPointer<UInt8>) -> DecodedError {
         guard !body.isEmpty else { return DecodedError(status: status, family: .empty) }
         guard let value = try? Self.parser.parse(body) else {
@@ -111,6 +124,7 @@ extension ErrorDecoder {
         return error
     }
 
+    /// Reads the members that the standard and the flat form share.
     private static func members(_ object: JSONObject, status: Int, family: ErrorBodyFamily) -> DecodedError {
         var error = DecodedError(status: status, family: family)
         error.code = object["code"]?.stringValue.flatMap { isCode($0) ? ErrorCode($0) : nil }

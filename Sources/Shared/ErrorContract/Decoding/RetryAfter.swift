@@ -4,8 +4,15 @@ import Timekeeping
 
 /// Parses `Retry-After` (RFC 9110 §10.2.3).
 ///
-/// Digits are seconds, and fractions are rounded up. An HTTP date is compared with the response's `Date`; a date in the past
-/// yields zero. Negative numbers, NaN and other texts yield no delay. Of several lines, the largest valid delay is used.
+/// Digits are seconds, and fractions are rounded up. An HTTP date is compared with the response's `Date`, so that a wrong clock of the
+/// device has no effect; a date in the past yields zero. Negative numbers, NaN and other texts yield no delay. Of several lines, the
+/// largest valid delay is used.
+///
+/// ```swift
+/// let delay = RetryAfter.delay(in: response.headerFields, now: Date())
+/// ```
+///
+/// ``delay(in:now:)`` reads only the standard field; ``delay(status:headers:now:)`` also reads the fields of vendors.
 public enum RetryAfter {
     /// The maximum delay; longer ones are limited to it: ten years.
     public static let longest: Duration = .seconds(315_360_000)
@@ -15,6 +22,7 @@ public enum RetryAfter {
     /// - Parameters:
     ///   - headers: The response's headers.
     ///   - now: The local wall clock, used if the response has no `Date`.
+    /// - Returns: The delay in whole seconds, rounded up, from zero to ``longest``.
     public static func delay(in headers: HTTPFields, now: Date) -> Duration? {
         let lines = headers[values: .retryAfter]
         guard !lines.isEmpty else { return nil }
@@ -40,6 +48,7 @@ public enum RetryAfter {
         return pieces + zip(pieces, pieces.dropFirst()).map { "\($0), \($1)" }
     }
 
+    /// Returns the delay of one value: digits or an HTTP date.
     private static func delay(of line: String, in answer: ResponseTime) -> Duration? {
         let trimmed = line[...].trimmedText[...]
         if let seconds = secondsRoundedUp(trimmed) { return min(.seconds(seconds), longest) }

@@ -17,7 +17,7 @@ extension ContractText {
     }
 
     /// Returns the text for any other request that a limit of the server refused.
-    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
+    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown. It is rounded up to the unit of ``WaitPhrase``.
     public static func limited(wait: Duration?) -> LocalizedText {
         wait.map { limitedWait.filling("wait", with: WaitPhrase($0).text) } ?? limitedLater
     }
@@ -35,7 +35,7 @@ extension ContractText {
     }
 
     /// Returns the text for a request that the client did not send because the server is failing.
-    /// - Parameter wait: The time until the next one is sent, or `nil` if unknown.
+    /// - Parameter wait: The time until the client sends requests again; `nil` if unknown.
     public static func unavailable(wait: Duration?) -> LocalizedText {
         wait.map { unavailableWait.filling("wait", with: WaitPhrase($0).text) } ?? unavailableLater
     }

@@ -11,9 +11,11 @@ extension ContractText {
     )
 
     /// Returns the text for a password below the minimum length.
+    /// - Parameter minimum: The minimum number of characters, for the plural form.
     public static func passwordTooShort(minimum: Int) -> LocalizedText { passwordTooShort.counting(minimum) }
 
     /// Returns the text for a password above the maximum length.
+    /// - Parameter maximum: The maximum number of characters, for the plural form.
     public static func passwordTooLong(maximum: Int) -> LocalizedText { passwordTooLong.counting(maximum) }
 
     static let passwordTooShort = LocalizedText(

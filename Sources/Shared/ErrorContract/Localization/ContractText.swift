@@ -1,4 +1,7 @@
-/// The texts of the contract that do not belong to one code.
+/// The texts of the contract that do not belong to one code, in all of ``Language/supported``.
+///
+/// Servers, screens and emails use them, so that a user reads the same words everywhere. An app replaces a text, or adds a language, with
+/// ``Translations``.
 public enum ContractText {
     /// The response to a reset request, whether or not the account exists.
     public static let resetRequested = LocalizedText(

@@ -1,12 +1,21 @@
 public import Foundation
 
 /// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
+///
+/// Two tags are equal if their texts are: `es` and `es-mx` are different languages. ``LocalizedText/text(in:)`` shortens a tag until a text
+/// exists, and ``preferred(from:available:fallback:)`` chooses the language of the device's user.
+///
+/// ```swift
+/// let language = Language("pt_BR")
+/// print(language, language.isRightToLeft)  // pt-br false
+/// ```
 public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
     public let rawValue: String
 
-    /// Creates a language from a tag in any case. `_` counts as `-`, so that POSIX names are accepted. Renamed language codes
-    /// are converted: `iw` to `he`, `in` to `id`, `ji` to `yi`.
+    /// Creates a language from a tag in any case. `_` counts as `-`, so that POSIX names are accepted. Renamed language codes are
+    /// converted: `iw` to `he`, `in` to `id`, `ji` to `yi`.
+    /// - Parameter rawValue: The tag. It is not validated: an unknown tag is a language without texts.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
         if tag.utf8.contains(UInt8(ascii: "_")) { tag = tag.replacing("_", with: "-") }
@@ -20,6 +29,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     }
 
     /// Creates a language from a tag.
+    /// - Parameter tag: The tag in any case; see ``init(rawValue:)``.
     public init(_ tag: String) {
         self.init(rawValue: tag)
     }
@@ -73,6 +83,7 @@ public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
     case rightToLeft = "rtl"
 
     /// Creates the direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.
+    /// - Parameter text: The text, such as a name that is shown in a text of another language.
     public init?(of text: some StringProtocol) {
         for scalar in text.unicodeScalars {
             if scalar.isRightToLeft {
@@ -104,17 +115,19 @@ extension Language {
         return Self.rightToLeftLanguages.contains(String(primary)) ? .rightToLeft : .leftToRight
     }
 
+    /// The right-to-left scripts by their code in ISO 15924, in lower case.
     private static let rightToLeftScripts: Set<String> = [
         "arab", "aran", "hebr", "syrc", "thaa", "nkoo", "adlm", "rohg", "mand", "samr",
     ]
+    /// The languages whose usual script is written from right to left.
     private static let rightToLeftLanguages: Set<String> = [
         "ar", "he", "fa", "ur", "yi", "ps", "sd", "ug", "dv", "ckb", "ks", "prs", "azb", "pnb", "nqo", "syr", "arc", "rhg",
     ]
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar belongs to a script that is written from right to left: to a block whose bidirectional class is R or
-    /// AL, or that is reserved for such scripts (UAX #9).
+    /// Whether the scalar belongs to a script that is written from right to left. This includes blocks whose bidirectional class is R or
+    /// AL, and blocks that are reserved for such scripts (UAX #9).
     var isRightToLeft: Bool {
         switch value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
@@ -160,11 +173,13 @@ extension Language {
         (2...4).contains(number % 10) && !(12...14).contains(number % 100)
     }
 
+    /// The rule of Russian, Ukrainian and Belarusian.
     private static func eastSlavic(_ number: UInt) -> PluralCategory {
         if number % 10 == 1, number % 100 != 11 { return .one }
         return isFew(number) ? .few : .many
     }
 
+    /// The rule of Arabic, which uses all six categories.
     private static func arabic(_ number: UInt) -> PluralCategory {
         switch (number, number % 100) {
         case (0, _): .zero

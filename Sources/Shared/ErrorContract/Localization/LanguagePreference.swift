@@ -5,10 +5,13 @@
 /// ```swift
 /// let language = LanguagePreference(acceptLanguage: "es-MX, en;q=0.5").choose(from: Language.supported, fallback: .english)
 /// ```
+///
+/// Parsing never fails: an invalid header has no preference. An app uses ``Language/preferred(from:available:fallback:)`` instead.
 public struct LanguagePreference: Hashable, Sendable {
+    /// The accepted ranges in lower case, the most preferred one first; of equal quality, the one that was written first.
     private let ranges: [String]
 
-    /// Parses a header. Invalid language ranges are ignored, and so are ranges after the first 32.
+    /// Parses a header. Invalid language ranges, ranges with a quality of 0 or above 1, and ranges after the first 32 are ignored.
     ///
     /// - Parameter header: The value of `Accept-Language`, or `nil` if there was none.
     public init(acceptLanguage header: String?) {
@@ -28,12 +31,13 @@ public struct LanguagePreference: Hashable, Sendable {
             .map(\.element.range)
     }
 
-    /// Chooses a language: each range in turn is shortened from the right until a language is available. The range `*` is
-    /// skipped (RFC 4647 §3.4).
+    /// Chooses a language: each range in turn is shortened from the right until a language is available. The range `*` is skipped (RFC 4647
+    /// §3.4).
     ///
     /// - Parameters:
     ///   - available: The available languages.
     ///   - fallback: The language that is returned if none matches.
+    /// - Complexity: O(ranges · available).
     public func choose(from available: [Language], fallback: Language) -> Language {
         for range in ranges where range != "*" {
             var subtags = range.split(separator: "-")
@@ -47,6 +51,7 @@ public struct LanguagePreference: Hashable, Sendable {
         return fallback
     }
 
+    /// Whether a text is a language range: `*`, or subtags of 1 to 8 letters and digits, at most 35 characters in all.
     private static func isRange(_ text: Substring) -> Bool {
         text == "*"
             || !text.isEmpty && text.count <= 35
@@ -57,6 +62,7 @@ public struct LanguagePreference: Hashable, Sendable {
 }
 
 extension Substring {
+    /// Returns the text without white space at both ends.
     fileprivate func trimmingSpaces() -> Substring {
         var text = self
         while text.first?.isWhitespace == true { text.removeFirst() }

@@ -1,14 +1,20 @@
 /// A text in several languages, with placeholders such as `{name}` for values.
 ///
-/// Copies and filled placeholders are cheap: the result is built when ``text(in:)`` is called for one language. A text of the
-/// contract has all of ``Language/supported``; a text of an app only needs the languages of the app.
-///
 /// ```swift
 /// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
 /// ```
+///
+/// Copies and filled placeholders are cheap: the result is built when ``text(in:)`` is called for one language. A text of the contract has
+/// all of ``Language/supported``; a text of an app only needs the languages of the app.
+///
+/// Use `filling(_:with:)` for values, and ``PluralForms`` with ``counting(_:)`` for a text that depends on a number. In
+/// HTML, use ``runs(in:)`` to mark up the inserted values. A placeholder that isn't filled stays in the text.
 public struct LocalizedText: Hashable, Sendable {
+    /// The texts by language, shared by all copies.
     let table: TextTable
+    /// The number that chooses the plural form.
     private var count: Int?
+    /// The values of placeholders. Of two values for one placeholder, the first is used.
     private var fillings: [Filling] = []
 
     /// Creates a text.
@@ -41,7 +47,15 @@ public struct LocalizedText: Hashable, Sendable {
         )
     }
 
-    /// Creates a text that depends on a count. ``counting(_:)`` chooses the form.
+    /// Creates a text that depends on a count. ``counting(_:)`` chooses the form. Without a count, the form `other` is used.
+    /// - Parameters:
+    ///   - en: The English forms, which are also the fallback.
+    ///   - es: The Spanish forms.
+    ///   - he: The Hebrew forms.
+    ///   - pt: The Portuguese forms.
+    ///   - fr: The French forms.
+    ///   - de: The German forms.
+    ///   - others: Forms in further languages. They take precedence over the parameters before.
     public init(
         en: PluralForms,
         es: PluralForms? = nil,
@@ -61,11 +75,13 @@ public struct LocalizedText: Hashable, Sendable {
         table = TextTable(english: en, entries: texts)
     }
 
-    /// Returns the text in a language, otherwise in the language that remains when the tag is shortened from the right (`es`
-    /// for `es-mx`), otherwise in English.
+    /// Returns the text in a language, otherwise in the language that remains when the tag is shortened from the right (`es` for `es-mx`),
+    /// otherwise in English.
     ///
-    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, is enclosed in U+2068 and
-    /// U+2069, so that neither changes the order of the other. Use ``runs(in:)`` where these characters are not allowed.
+    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, is enclosed in U+2068 and U+2069, so that
+    /// neither changes the order of the other. Use ``runs(in:)`` where these characters are not allowed.
+    /// - Parameter language: The language of the user.
+    /// - Complexity: O(length of the text), plus O(number of languages) to find it.
     public func text(in language: Language) -> String {
         text(in: language, saying: Translations())
     }
@@ -137,8 +153,8 @@ extension LocalizedText {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
 
-    /// Returns the text in a language, or in the language that remains when its tag is shortened (RFC 4647 §3.4), with that
-    /// language.
+    /// Returns the text in a language, or in the language that remains when its tag is shortened (RFC 4647 §3.4), with that language. A
+    /// translation of the app takes precedence.
     private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
         var tag: Language? = language
         while let language = tag {
@@ -148,6 +164,12 @@ extension LocalizedText {
         return nil
     }
 
+    /// Splits a text at its placeholders.
+    /// - Parameters:
+    ///   - forms: The text in a language.
+    ///   - spoken: That language, which determines the plural form and the direction.
+    ///   - asked: The language of the user, in which inserted texts are searched for.
+    ///   - translations: The app's own translations.
     private func runs(
         of forms: PluralForms,
         in spoken: Language,
@@ -185,14 +207,18 @@ extension LocalizedText {
     }
 }
 
-/// The translations of one text, shared by all copies of it.
+/// The translations of one text, shared by all copies of it. A class, because copying a struct with seven texts would be the main cost of
+/// an error.
 final class TextTable: Hashable, Sendable {
+    /// The text in one language.
     struct Entry: Hashable, Sendable {
         let language: Language
         let forms: PluralForms
     }
 
+    /// The English text, the fallback.
     let english: PluralForms
+    /// The texts in all languages, in an order that depends only on the languages.
     let entries: [Entry]
 
     init(english: PluralForms, entries: [Entry]) {
@@ -212,10 +238,11 @@ final class TextTable: Hashable, Sendable {
         left === right || left.english == right.english && left.entries == right.entries
     }
 
+    /// Hashes only the English text, which identifies most texts.
     func hash(into hasher: inout Hasher) { hasher.combine(english) }
 }
 
-/// The plural categories of Unicode CLDR.
+/// The plural categories of Unicode CLDR. ``Language/pluralCategory(of:)`` returns the one of a number.
 public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
     /// A category of CLDR, with its name there.
     case zero, one, two, few, many, other
@@ -232,7 +259,14 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
     public let other: String
     private let special: [PluralCategory: String]
 
-    /// Creates the forms. Only forms that differ from `other` are needed.
+    /// Creates the forms. Only forms that differ from `other` are needed; a category without a form uses `other`.
+    /// - Parameters:
+    ///   - zero: The form for zero, in Arabic for example.
+    ///   - one: The form for one, and for zero in French.
+    ///   - two: The form for two, in Hebrew for example.
+    ///   - few: The form for a few, such as 2 to 4 in Czech.
+    ///   - many: The form for many, such as 5 in Polish.
+    ///   - other: The form for all other numbers.
     public init(
         zero: String? = nil,
         one: String? = nil,
@@ -257,7 +291,8 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// A part of a text: its own words, or an inserted value.
+/// A part of a text: its own words, or an inserted value. An HTML page encloses a value that has a direction in `<bdi>`; plain text uses
+/// `isolated`.
 public struct TextRun: Hashable, Sendable {
     /// The text of the run.
     public let text: String
@@ -279,8 +314,8 @@ public struct TextRun: Hashable, Sendable {
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value needs no isolation. In a right-to-left text, that is a value with only right-to-left letters, or a plain
-    /// number; in a left-to-right text, a value without right-to-left letters.
+    /// Whether a value needs no isolation. In a right-to-left text, that is a value with only right-to-left letters, or a plain number; in
+    /// a left-to-right text, a value without right-to-left letters.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars
         switch surrounding {

@@ -26,12 +26,14 @@ public struct Translations: Hashable, Sendable {
     }
 
     /// Returns the union of two translations. If both have a text in the same language, that of the argument is used.
+    /// - Parameter others: Translations into the same or other languages.
     public func adding(_ others: Translations) -> Translations {
         var sum = self
         sum.texts.merge(others.texts) { $0.merging($1) { $1 } }
         return sum
     }
 
+    /// The translation of a text, if there is one.
     subscript(language: Language, key: String) -> PluralForms? {
         texts.isEmpty ? nil : texts[language]?[key]
     }

@@ -2,8 +2,12 @@ import Timekeeping
 
 /// A delay in words: "45 segundos", "1 minuto", "2 hours".
 ///
-/// Rounds **up** in the unit: below a minute in seconds, up to 59 minutes in minutes, from there in hours. For example, 3,598 s
-/// are one hour and 5,400 s are two.
+/// Rounds **up** in the unit: below a minute in seconds, up to 59 minutes in minutes, from there in hours. For example, 3,598 s are one
+/// hour and 5,400 s are two. So a user who waits for the delay never returns too early.
+///
+/// ```swift
+/// print(WaitPhrase(.seconds(90)).text.text(in: .english))  // 2 minutes
+/// ```
 public struct WaitPhrase: Hashable, Sendable {
     /// The unit of the delay.
     public enum Unit: Hashable, Sendable, CaseIterable {
@@ -11,12 +15,13 @@ public struct WaitPhrase: Hashable, Sendable {
         case seconds, minutes, hours
     }
 
-    /// The number of units.
+    /// The number of units; at least 1 if the phrase was created from a delay.
     public let count: Int
     /// The unit.
     public let unit: Unit
 
-    /// Creates the phrase for a delay. A delay of zero or less becomes one second.
+    /// Creates the phrase for a delay.
+    /// - Parameter wait: The delay. Zero or less becomes one second.
     public init(_ wait: Duration) {
         let seconds = max(1, wait.wholeSecondsRoundedUp)
         let minutes = (seconds - 1) / 60 + 1
@@ -29,7 +34,10 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
-    /// Creates the phrase for a number of units, even if another unit is usual.
+    /// Creates the phrase for a number of units, even if another unit is usual, for a countdown in seconds for example.
+    /// - Parameters:
+    ///   - count: The number of units.
+    ///   - unit: The unit.
     public init(count: Int, unit: Unit) {
         (self.count, self.unit) = (count, unit)
     }

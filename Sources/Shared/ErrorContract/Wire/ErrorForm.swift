@@ -3,8 +3,9 @@ public import StrictJSON
 
 /// The format of an error body.
 ///
-/// Every form contains the same information as far as possible. The code and the request id are sent in headers, too, so a
-/// client decodes the same error from each form.
+/// Every form contains the same information as far as possible. The code and the request id are sent in headers, too, so a client decodes
+/// the same error from each form. Use ``standard`` or ``problem`` for new apps; the other forms serve existing ones. ``detail`` contains
+/// the message only.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     /// `{"error":{"code","message","details","timestamp","request_id"}}`, the canonical form.
     case standard
@@ -24,7 +25,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// Returns the body of a response in this form.
+    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse.
+    /// - Parameter payload: The content of the response.
     public func body(of payload: ErrorPayload) -> JSONValue {
         switch self {
         case .standard: standardBody(of: payload)
@@ -42,6 +44,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         return ["error": .object(members(of: payload, details: details))]
     }
 
+    /// The flat form. Several problems of one field become a list of texts, without their codes.
     private func flatBody(of payload: ErrorPayload) -> JSONValue {
         var details = payload.details
         details["retry_after"] = payload.retryAfterSeconds.map { .integer(Int64($0)) }
@@ -55,6 +58,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         return .object(members(of: payload, details: details))
     }
 
+    /// The members that the standard and the flat form share.
     private func members(of payload: ErrorPayload, details: JSONObject) -> JSONObject {
         [
             "code": .string(payload.code.rawValue),
@@ -65,6 +69,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         ]
     }
 
+    /// The success form. Without field problems, the message is the only item of `errors`, under the pseudo-field `rate_limit` or an empty
+    /// name.
     private func successBody(of payload: ErrorPayload) -> JSONValue {
         let problems: [JSONValue] = payload.violations.map {
             ["field": .string($0.field), "message": .string($0.message)]
@@ -91,6 +97,7 @@ extension ErrorForm {
         "error", "message", "success", "exception", "trace", "traceId", "stack", "stackTrace", "debug",
     ]
 
+    /// A problem: each detail is a member beside those of the standard, if its name allows that.
     func problemBody(of payload: ErrorPayload) -> JSONValue {
         var body: JSONObject = [:]
         body["type"] = payload.type.map { .string($0) }
@@ -115,6 +122,7 @@ extension ErrorForm {
         return .object(body)
     }
 
+    /// A problem with a field.
     private func problemItem(_ violation: FieldViolation) -> JSONValue {
         var item: JSONObject = [:]
         item["pointer"] = violation.pointer.map { .string($0) }

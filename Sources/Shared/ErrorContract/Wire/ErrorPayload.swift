@@ -1,11 +1,12 @@
 public import Foundation
 public import StrictJSON
 
-/// The content of an error response, independent of its form.
+/// The content of an error response, independent of its form. A server creates it from an error and writes it with ``ErrorForm/body(of:)``;
+/// a client decodes it as ``DecodedError``.
 public struct ErrorPayload: Hashable, Sendable {
     /// The code.
     public var code: ErrorCode
-    /// The HTTP status.
+    /// The HTTP status, from 400 to 599.
     public var status: Int
     /// The text for the user, in the language of the response.
     public var message: String
@@ -13,7 +14,8 @@ public struct ErrorPayload: Hashable, Sendable {
     public var details: JSONObject
     /// All problems with the input.
     public var violations: [FieldViolation]
-    /// The delay after which a retry makes sense, in whole seconds.
+    /// The delay after which a retry makes sense, in whole seconds; `nil` if the server specifies none. The header `Retry-After` must
+    /// contain the same number.
     public var retryAfterSeconds: Int?
     /// The time of the error.
     public var timestamp: Date
@@ -51,6 +53,9 @@ public struct ErrorPayload: Hashable, Sendable {
 }
 
 /// One problem with one field of a request.
+///
+/// A response may contain several problems of one field. `kind` classifies the problem, and
+/// ``APIError/text(for:in:catalogue:)`` returns the text to show at the field.
 public struct FieldViolation: Hashable, Sendable {
     /// The name of the field, such as `email` or `items[1].name`; empty for the whole body.
     public var field: String
@@ -62,6 +67,11 @@ public struct FieldViolation: Hashable, Sendable {
     public var message: String
 
     /// Creates a violation.
+    /// - Parameters:
+    ///   - field: The name of the field; empty for the whole body.
+    ///   - pointer: The location in the body as a JSON Pointer in a URI fragment; `nil` if the field is not in the body.
+    ///   - code: The code of the problem.
+    ///   - message: The text for the user, in the language of the response.
     public init(field: String, pointer: String? = nil, code: ErrorCode? = nil, message: String) {
         self.field = field
         self.pointer = pointer

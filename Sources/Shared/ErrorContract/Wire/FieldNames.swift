@@ -12,6 +12,8 @@ extension HTTPField.Name {
     package static let idempotencyReplayed = named("Idempotency-Replayed")
     /// `X-Retry-Attempt`: the number of the retry; absent from the first attempt.
     public static let retryAttempt = named("X-Retry-Attempt")
+    /// `X-Queued-At`: when the user made a request that an offline queue sent later, as an HTTP date; advisory.
+    public static let queuedAt = named("X-Queued-At")
     /// `X-Request-Timeout-Ms`: the remaining time that the client waits, in milliseconds.
     public static let requestTimeout = named("X-Request-Timeout-Ms")
     /// `RateLimit-Policy`: the policies of a server.

@@ -6,6 +6,7 @@ extension LabScenario {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
 
+    /// Bodies that another software sends in place of the server's.
     private static func replaced(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -1,7 +1,7 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// One scenario for each code of a catalogue.
+    /// One scenario for each code of a catalogue, named after the code.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
             var answer = LabResponse(.code(definition.code))
@@ -18,6 +18,10 @@ extension LabScenario {
     }
 
     /// Returns a description of what a client does after an error of a retry class, and what it offers to the user.
+    /// - Parameters:
+    ///   - retry: The retry class: what the client does automatically.
+    ///   - recovery: The recovery: what the user can do.
+    /// - Returns: One sentence in English.
     public static func advice(for retry: RetryClass, _ recovery: Recovery) -> String {
         let automatic =
             switch retry {
@@ -68,6 +72,7 @@ extension ErrorDefinition {
 }
 
 extension APIError.Kind {
+    /// Returns the kind that a client decodes for a status of the contract.
     fileprivate init(promisedFor status: Int, isValidation: Bool) {
         self =
             switch status {

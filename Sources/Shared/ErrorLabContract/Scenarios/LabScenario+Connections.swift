@@ -4,6 +4,7 @@ extension LabScenario {
     /// Connections that are slow or break.
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
+    /// Responses that begin late or arrive slowly, within the client's timeout or beyond it.
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
@@ -50,6 +51,7 @@ extension LabScenario {
         ]
     }
 
+    /// Connections that break before or within a success. A GET may be repeated; the outcome of a POST is unknown.
     private static func broken(root: String) -> [LabScenario] {
         let lost = LabExpectation.failure(LabFailure(.network, .networkError, namesRequest: false))
         let unknown = LabExpectation.failure(LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false))
@@ -84,6 +86,7 @@ extension LabScenario {
         ]
     }
 
+    /// Bodies that end too early although the status and the headers are complete.
     private static func cut(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -2,11 +2,10 @@ import Timekeeping
 
 /// One limit of a server, learned from its responses.
 ///
-/// It determines when a further call certainly fits into the limit. Any one of these conditions is enough:
+/// It determines when the server will certainly admit a further call. Any one of these conditions is enough:
 ///
-/// - Own calls: the client's calls that may still count, plus the usage by other clients that was seen lately, leave a unit
-///   free.
-/// - Remaining: the last report left more units than calls were sent since.
+/// - Own calls: the client's calls that the server may still count, plus the recently observed usage of other clients, leave a unit free.
+/// - Remaining: the last report had more remaining units than the number of calls that were sent since.
 /// - Reset: the reset time of the report has passed, and all calls that the server may have counted since have ended. One unit
 ///   is free.
 ///
@@ -118,7 +117,7 @@ extension LearnedLimit {
     ///
     /// - Parameters:
     ///   - told: The report about this limit.
-    ///   - call: The call, which has just ended in the ledger.
+    ///   - call: The call whose response has the report. `ledger` has already recorded its end.
     ///   - isRefusal: Whether the server refused the call and therefore did not count it.
     ///   - longestBlock: The maximum time until a reset, in nanoseconds. Longer ones are clamped.
     mutating func learn(

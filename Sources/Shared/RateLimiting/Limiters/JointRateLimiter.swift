@@ -24,11 +24,11 @@ import Timekeeping
 ///
 /// ## Memory
 ///
-/// All tables share one bound of memory. An eighth of it is reserved for the tables of the rules and a quarter for the tables
-/// of networks, in equal parts; the rest is available to all tables. If there is no room for a new key, a key of the same table
-/// is evicted: of several chosen at random the one that has used the least of its quota, but never one that has used more than
-/// half. If there is no such key, the new key is counted by the networks of its client (``WideLimits``). Without networks, or
-/// if their tables are full too, it is counted in one of 16 windows per lock that new keys share by their digests.
+/// All tables share one bound of memory. An eighth of it is reserved for the tables of the rules and a quarter for the tables of networks,
+/// in equal parts; the rest is available to all tables. If there is no room for a new key, a key of the same table is evicted. It is the
+/// key with the least used quota of several that are chosen at random. A key that has used more than half of its quota is never evicted. If
+/// there is no such key, the new key is counted by the networks of its client (``WideLimits``). Without networks, or if their tables are
+/// full too, it is counted in one of 16 windows per lock that new keys share by their digests.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
     /// The position of a rule's tables.
     private struct Place {

@@ -9,10 +9,9 @@ public import Timekeeping
 /// guard limiter.admit("203.0.113.7").isAdmitted else { return }
 /// ```
 ///
-/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another one: of several chosen
-/// at random the one that has used the least of its quota, but never one that has used more than half. A key is admitted beyond
-/// its quota at most by the usage that was evicted. If there is no key to evict, new keys share 16 windows per lock, by their
-/// hashes.
+/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another one. It is the key with the least
+/// used quota of several that are chosen at random. A key that has used more than half of its quota is never evicted. A key can exceed its
+/// quota by at most the usage that was evicted from it. If there is no key to evict, new keys share 16 windows per lock, by their hashes.
 ///
 /// A decision takes O(1): an insertion removes up to two expired keys, and nothing scans the table. Keys are spread over
 /// several locks. A key takes 20 to 30 bytes under the strict GCRA; the sliding window takes the memory of its log in addition.
@@ -25,8 +24,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// Creates a limiter.
     /// - Parameters:
     ///   - policy: The policy of every key.
-    ///   - capacity: The maximum number of keys with their own window. It is divided evenly among the locks, each for 2,048 to
-    ///     4,095 keys. One whose part is full evicts keys, even if others have room.
+    ///   - capacity: The maximum number of keys with their own window. The table is divided into equal parts of 2,048 to 4,095 keys, each
+    ///     with a lock. A full part evicts keys, even if other parts have room.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {

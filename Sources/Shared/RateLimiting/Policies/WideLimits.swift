@@ -1,8 +1,8 @@
 /// Limits for the networks of a client, in addition to the limit of the client itself.
 ///
-/// A client can use many addresses of one network: an IPv6 customer has a /56 or /48, a small IPv4 provider a /24. A network
-/// may use a multiple of the quota of one client in the same window. Up to a quota of 64 a network can use all of it at once;
-/// of a larger quota it can use half at once and the rest evenly.
+/// A client can use many addresses of one network: an IPv6 customer has a /56 or /48, a small IPv4 provider a /24. A network may use a
+/// multiple of the quota of one client in the same window. If the quota of the network is at most 64, the network can use all of it at
+/// once. If it is larger, the network can use half of it at once, and the rest at an even rate.
 public struct WideLimits: Hashable, Sendable {
     /// When the networks are counted.
     public enum Use: Hashable, Sendable {

@@ -17,7 +17,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     // The values that every decision reads are adjacent.
     private(set) var slots: UnsafeMutablePointer<Slot>
-    /// The number of slots to which digests are mapped. Behind them is room for digests that move on.
+    /// The number of slots to which digests are mapped. After them are slots for digests whose own slot is taken.
     private var places = 0
     let terms: RateLimitTerms
     let recordsChanges: Bool
@@ -59,8 +59,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// The number of keys with their own window.
     var keyCount: Int { count - bucketCount }
 
-    /// The word of the bucket for new keys of a full table, which share it by the first bits of their digests. No key has this
-    /// word.
+    /// Returns the word of the bucket in which a full table counts a new key. The first four bits of the digest choose one of 16 buckets.
+    /// No key has the word of a bucket.
     static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
 
     /// - Parameter number: From 0 to 15.
@@ -168,8 +168,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Returns the slot of a key to evict; `nil` if 32 keys have all used more than half of their quota.
     ///
-    /// Of eight keys chosen at random, it is the one that has used the least of its quota; among equals, the one that is unused
-    /// again first. In a small table all keys are compared.
+    /// It is the key with the least used quota of eight that are chosen at random. If several have used the same part, it is the one whose
+    /// usage ends first. In a small table all keys are compared.
     func victim(for digest: UInt64, at now: Int64) -> Int? {
         var random = digest ^ UInt64(truncatingIfNeeded: count)
         var best: (index: Int, usage: Double, owed: Int64)?
@@ -189,7 +189,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return best?.index
     }
 
-    /// Returns the first key within 16 slots from a slot on.
+    /// Returns the first key in the 16 slots that begin with the given slot.
     private func key(from start: Int, except digest: UInt64) -> Int? {
         var index = start
         for _ in 0..<16 {
@@ -207,7 +207,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     /// Moves all keys to a table with another number of places.
     ///
-    /// - Returns: Whether there was room for the digests that move on.
+    /// - Returns: Whether there was room for the digests whose own slot is taken.
     private mutating func rebuild(places: Int) -> Bool {
         let slotCount = Self.slotCount(places: places)
         var next = 0

@@ -56,10 +56,10 @@ struct WindowCharge {
     /// The terms under which the units were charged.
     var terms: RateLimitTerms
 
-    /// Returns the part of the charge that a GCRA refunds, in the time unit or the parts in which it counts.
+    /// Returns the part of the charge that a GCRA refunds, in the unit of `usage`.
     ///
-    /// Each later charge starts at the usage before it, or at zero. Without this charge, that usage would have reached zero
-    /// earlier, but by at most the elapsed time. The rest of the charge is still in the state.
+    /// If there was no later charge, this is the whole charge. Otherwise, the usage could have reached zero before the later charge if this
+    /// charge had not been made. So the refund is reduced by the elapsed time.
     ///
     /// - Parameters:
     ///   - mark: The current mark of the state. If it is unchanged, there was no later charge.

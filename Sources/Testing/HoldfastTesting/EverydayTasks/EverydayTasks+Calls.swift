@@ -4,9 +4,15 @@ import HTTPTypes
 import ResilientHTTP
 
 extension EverydayTasks {
+    /// The JSON of a ``Note``.
     private static let note = #"{"id":1,"title":"a"}"#
 
-    /// Runs a body with a client of a server that returns a note, and checks the request of the client.
+    /// Runs a body with a client of a server that returns a note, and checks the first request of the client.
+    /// - Parameters:
+    ///   - transport: The transport under test.
+    ///   - line: The method and the path of the request, such as `GET /notes/1`.
+    ///   - sent: The body of the request.
+    ///   - body: Uses the client.
     private static func withNote(
         over transport: any HTTPTransport,
         expecting line: String,
@@ -23,6 +29,7 @@ extension EverydayTasks {
         }
     }
 
+    /// One call for each HTTP method.
     static let verbs: [TransportCheck] = [
         TransportCheck("Gets a value") { transport in
             try await withNote(over: transport, expecting: "GET /notes/1") { api in
@@ -80,6 +87,7 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
+    /// Calls with queries, header fields and another coding of JSON.
     static let requests: [TransportCheck] = [
         TransportCheck("Sends query items as they are") { transport in
             try await withClient(over: transport, step: response(body: "[]")) { api, server in
@@ -135,6 +143,7 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
+    /// Calls that read errors, unchanged responses and pages.
     static let responses: [TransportCheck] = [
         TransportCheck("Reads the details of the app's own errors") { transport in
             try await withClient(

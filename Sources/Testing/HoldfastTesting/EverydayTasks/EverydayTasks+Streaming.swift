@@ -5,7 +5,7 @@ public import ResilientHTTP
 import Synchronization
 
 extension EverydayTasks {
-    /// Uploads, downloads, forms, lines and events.
+    /// Uploads, downloads, forms, lines and events. Some tasks transfer 24 MB or write temporary files of that size.
     public static let streaming: [TransportCheck] = [
         TransportCheck("Uploads a file of 24 MB with progress", uploadsFile),
         TransportCheck("Uploads a file again when the server was unavailable", uploadsAgain),
@@ -19,9 +19,13 @@ extension EverydayTasks {
         TransportCheck("Ends a stream that its reader leaves, and keeps the client usable", needsPausing: true, leavesStream),
     ]
 
+    /// The size of the large transfers: 24 MiB, much more than the buffers of a transport.
     private static let size = 24 * 1_024 * 1_024
 
-    /// Runs a body with the address of a file in a temporary folder.
+    /// Runs a body with the address of a file in a temporary folder, which is removed at the end.
+    /// - Parameters:
+    ///   - size: The size of the file in bytes; with 0, the file doesn't exist. The file is sparse and contains zeros.
+    ///   - body: Uses the file.
     private static func withFile(_ size: Int = 0, _ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -36,10 +40,12 @@ extension EverydayTasks {
         try await body(file)
     }
 
+    /// Returns a complete response, the last one of its connection.
     private static func closing(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         TransportCheck.answer(status, lines, body: body)
     }
 
+    /// Requires that a condition holds; see ``TransportCheck``.
     private static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         try TransportCheck.expect(condition, otherwise())
     }
@@ -107,6 +113,7 @@ extension EverydayTasks {
         try expect(steps.last?.fraction == 1 && steps.count > 100, "reported \(steps.count) times up to \(steps.suffix(1))")
     }
 
+    /// The body of the resumed download, about 450 kB.
     private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
 
     /// Serves a text with a tag. The first response breaks off in the middle; later ones serve ranges of the version with the tag.
@@ -223,10 +230,16 @@ extension EverydayTasks {
 }
 
 extension EverydayTasks {
-    /// Returns how much the memory of this process grows, in bytes, while it uploads and downloads a file: its largest resident size during
-    /// the transfer, minus the size before. `nil` on systems that don't report it (other than Linux).
+    /// Returns how much the memory of this process grows while it uploads and downloads a file: its largest resident size during the
+    /// transfer, minus the size before.
     ///
-    /// Nothing else should run in the process.
+    /// A transfer of 24 MiB runs first, so that memory that is allocated once isn't counted. The function reads `/proc/self/status`, and
+    /// resets the largest size through `/proc/self/clear_refs`. Nothing else should run in the process.
+    /// - Parameters:
+    ///   - transport: The transport under test.
+    ///   - size: The size of the file in bytes. The temporary file needs as much space on the disk for the download.
+    /// - Returns: The growth in bytes; `nil` on systems that don't report it (other than Linux).
+    /// - Throws: Errors of the transfers and of the temporary file.
     public static func memoryGrowth(
         _ transport: any HTTPTransport,
         size: Int = 200 * 1_024 * 1_024
@@ -238,6 +251,7 @@ extension EverydayTasks {
         return (upload, download)
     }
 
+    /// Uploads and downloads a file of a size.
     private static func transfer(
         _ transport: any HTTPTransport,
         size: Int,
@@ -254,6 +268,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Returns the growth of the resident memory in bytes while a body runs; `nil` if the system doesn't report it.
     private static func growth(_ body: () async throws -> Void) async throws -> Int? {
         // Reset the largest size to the current one.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
@@ -262,6 +277,7 @@ extension EverydayTasks {
         return status("VmHWM:").map { $0 - before }
     }
 
+    /// Returns a line of `/proc/self/status` in bytes, such as `VmRSS:`, the current resident size, or `VmHWM:`, the largest one.
     private static func status(_ name: String) -> Int? {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }

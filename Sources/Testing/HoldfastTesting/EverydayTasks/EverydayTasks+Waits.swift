@@ -6,6 +6,7 @@ import Synchronization
 import Timekeeping
 
 extension EverydayTasks {
+    /// Calls that end at a deadline, are canceled, wait for a rate limit, or wait for a connection.
     static let waits: [TransportCheck] = [
         TransportCheck("Ends a call at its deadline") { transport in
             try await withClient(over: transport, step: .stall("")) { api, _ in
@@ -86,6 +87,7 @@ extension EverydayTasks {
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity
+    /// Yields for each refused request.
     private let refused: AsyncStream<Void>.Continuation
     /// Yields once for each request that was made offline.
     let refusals: AsyncStream<Void>

@@ -5,6 +5,15 @@ import ResilientHTTP
 
 /// Everyday tasks of an app, run over real sockets by a client with default settings. Every transport must support them.
 ///
+/// Run them in addition to ``TransportCheck``:
+///
+/// ```swift
+/// @Test("Supports everyday tasks", arguments: EverydayTasks.calls + EverydayTasks.streaming)
+/// func supports(_ task: TransportCheck) async throws {
+///     try await task.run(MyTransport())
+/// }
+/// ```
+///
 /// The code between `// snippet: NAME` and `// snippet end` is part of the documentation.
 public enum EverydayTasks {}
 
@@ -41,6 +50,10 @@ extension EverydayTasks {
     }
 
     /// Runs a body with a client of a server that responds to each request with the same step.
+    /// - Parameters:
+    ///   - transport: The transport under test.
+    ///   - step: The reaction to each request.
+    ///   - body: Uses the client.
     static func withClient(
         over transport: any HTTPTransport,
         step: LoopbackServer.Step,
@@ -50,12 +63,17 @@ extension EverydayTasks {
     }
 
     /// Returns a response with the length of its body. The connection stays open.
+    /// - Parameters:
+    ///   - status: The code and the phrase, such as `200 OK`.
+    ///   - lines: Further header lines, without CRLF.
+    ///   - body: The body as UTF-8 text.
     static func response(_ status: String = "200 OK", _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         let head = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + lines
         return .keep(head.map { $0 + "\r\n" }.joined() + "\r\n" + body)
     }
 
     /// Returns the error of an operation.
+    /// - Throws: `TransportCheck.Violation` if the operation succeeds or throws an error of another type.
     static func failure(_ operation: () async throws -> Void) async throws -> APIError {
         do {
             try await operation()

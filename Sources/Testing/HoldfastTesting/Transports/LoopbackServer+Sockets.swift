@@ -7,6 +7,7 @@ import Foundation
 #endif
 
 extension LoopbackServer {
+    /// The type of a TCP socket, which Glibc declares as an enumeration and Darwin as an integer.
     static var streamType: Int32 {
         #if canImport(Darwin)
             SOCK_STREAM
@@ -24,7 +25,9 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Binds a socket to any free port of the loopback and listens on it.
+    /// Binds a socket to any free port of the loopback and listens on it, with a queue of 16 connections.
+    /// - Returns: The port.
+    /// - Throws: ``SetupFailure`` with the system call that failed.
     static func listen(_ descriptor: Int32) throws -> Int {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -47,14 +50,19 @@ extension LoopbackServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The part of a request to read.
+    /// The part of a request to read: only the head, with the body left in the socket; or the whole request.
     enum Part {
         case head, whole
         /// The body is read and its bytes are only counted.
         case counted
     }
 
-    /// Reads one request: the head, and the body by its length or in chunks.
+    /// Reads one request: the head, and the body by its `Content-Length` or in chunks (RFC 9112 §6 and §7.1). Trailers after the last chunk
+    /// are not supported.
+    /// - Parameters:
+    ///   - connection: The descriptor. The call blocks until the request is complete or the connection ends.
+    ///   - part: The part to read.
+    /// - Returns: The request; `nil` if the connection ends or fails before its end, or if a chunk is malformed.
     static func readRequest(_ connection: Int32, part: Part = .whole) -> Received? {
         var input = Input(connection: connection)
         var lines: [String] = []
@@ -80,7 +88,9 @@ extension LoopbackServer {
         }
     }
 
-    /// The bytes of a connection that were read and not used.
+    /// A buffer of the bytes of a connection that were read and not used. It reads at most 64 KiB at once and never more than one block
+    /// ahead. A pipelined request that is already in the buffer when a request ends is lost; HTTP clients that wait for a response before
+    /// they send the next request are not affected.
     private struct Input {
         let connection: Int32
         private var bytes: [UInt8] = []
@@ -91,6 +101,7 @@ extension LoopbackServer {
         }
 
         /// Reads more bytes if there are none left.
+        /// - Returns: Whether there is at least one byte; `false` at the end of the connection.
         private mutating func fill() -> Bool {
             guard position == bytes.count else { return true }
             guard let more = readSome(connection), !more.isEmpty else { return false }
@@ -98,7 +109,7 @@ extension LoopbackServer {
             return true
         }
 
-        /// Reads a line, without its CRLF.
+        /// Reads a line, without its CRLF. A line feed alone doesn't end a line. Returns `nil` if the connection ends first.
         mutating func line() -> String? {
             var line: [UInt8] = []
             while fill() {
@@ -112,7 +123,8 @@ extension LoopbackServer {
             return nil
         }
 
-        /// Reads a number of bytes.
+        /// Reads a number of bytes and passes them on in blocks.
+        /// - Returns: Whether there were so many bytes.
         mutating func take(_ count: Int, _ take: ([UInt8]) -> Void) -> Bool {
             var left = count
             while left > 0 {
@@ -125,20 +137,23 @@ extension LoopbackServer {
         }
     }
 
-    /// Returns the next bytes; empty if the other side has closed, `nil` on an error.
+    /// Reads at most 64 KiB, and blocks until there is at least one byte.
+    /// - Returns: The bytes; empty if the other side has closed the connection, `nil` on an error.
     static func readSome(_ connection: Int32) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(connection, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// Whether the other side has neither closed nor sent more bytes.
+    /// Returns whether the other side has neither closed the connection nor sent more bytes. Doesn't block, and leaves the bytes in the
+    /// socket.
     static func isOpen(_ connection: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
-    /// Waits for a connection; negative on an error.
+    /// Waits for a connection.
+    /// - Returns: Its descriptor; negative on an error, or if the listener was shut down.
     static func accept(_ listener: Int32) -> Int32 {
         #if canImport(Darwin)
             Darwin.accept(listener, nil, nil)
@@ -147,14 +162,15 @@ extension LoopbackServer {
         #endif
     }
 
-    /// Makes the connection send a reset when it is closed, instead of a graceful end.
+    /// Makes the connection send a TCP reset when it is closed, instead of a graceful end (`SO_LINGER` with a time of zero).
     static func prepareReset(_ connection: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Writes bytes, as far as the other side accepts them.
-    /// - Returns: Whether it accepted all.
+    /// Writes bytes, and blocks while the buffers of the connection are full.
+    /// - Returns: Whether the kernel accepted all bytes; `false` if the other side has closed the connection. On Linux, `MSG_NOSIGNAL`
+    ///   prevents the signal `SIGPIPE`, which would end the process.
     static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

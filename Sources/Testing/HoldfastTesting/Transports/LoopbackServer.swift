@@ -9,51 +9,73 @@ import Synchronization
 
 /// A scripted HTTP server on the loopback, for tests of failures on the wire: it writes raw bytes.
 ///
-/// Each connection has its own script, in the order in which connections are opened. Connections after the last script are closed. Separate
-/// threads wait in the system calls, so that the threads of the tests are not blocked.
+/// ```swift
+/// let server = try LoopbackServer([
+///     .answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n"),
+///     .reset("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+/// ])
+/// let api = APIClient(baseURL: URL(string: server.origin)!, transport: transport)
+/// // Make calls and check `server.received`.
+/// await server.close()
+/// ```
+///
+/// Each connection has its own script, in the order in which connections are opened. Connections after the last script fail, because the
+/// listener is closed. Clients choose when to open a connection, so use ``init(storesBodies:responding:)`` if a test makes concurrent
+/// requests.
+///
+/// Use ``ScriptedTransport`` for tests above the transport: it needs no sockets.
+///
+/// Separate threads wait in the system calls, so that the threads of the tests are not blocked: one for the listener, and one for each open
+/// connection. Close the server at the end of a test; otherwise, these threads remain until the process ends.
 public final class LoopbackServer: Sendable {
     /// The reaction to one request.
     public enum Step: Sendable {
-        /// Reads the request, sends these bytes, and closes the connection.
+        /// Reads the request, sends these bytes, and closes the connection. The text is the complete response, with its status line, header
+        /// lines that end with CRLF, and the body.
         case answer(String)
         /// Like ``answer(_:)``, for bytes that are not text.
         case bytes([UInt8])
         /// Reads the request, sends these bytes, and waits for the next request on the connection.
         case keep(String)
-        /// Reads the request, sends these bytes, and keeps the connection open until the client or the test ends it.
+        /// Reads the request, sends these bytes, and keeps the connection open until the client or the test ends it. With an empty text,
+        /// the client receives nothing at all.
         case stall(String)
-        /// Reads the request, sends these bytes, and then one byte every 50 ms until the client ends the connection.
+        /// Reads the request, sends these bytes, and then one byte every 50 ms until the client ends the connection. It tests deadlines
+        /// that must not restart with each byte.
         case dribble(String)
-        /// Reads the request, sends these bytes, and resets the connection.
+        /// Reads the request, sends these bytes, and resets the connection (TCP RST), as after a crash of a server.
         case reset(String)
-        /// Reads the request, and sends a head and `count` bytes `x`. The server stores none of them; ``LoopbackServer/written`` counts
-        /// them.
+        /// Reads the request, and sends a head and `count` bytes `x`, in blocks of 64 KiB. The server stores none of them;
+        /// ``LoopbackServer/written`` counts them. It tests bodies that are larger than memory.
         case generate(String, count: Int)
-        /// Reads the head, sends these bytes, and discards the body until the client ends the connection.
+        /// Reads the head, sends these bytes, and discards the body until the client ends the connection. It tests clients that send a
+        /// large body to a server that has refused it already.
         case early(String)
-        /// Reads the head, sends these bytes, and closes the connection without reading the body.
+        /// Reads the head, sends these bytes, and closes the connection without reading the body. The client's system may discard the
+        /// response, because unread bytes cause a reset.
         case hangUpAfter(String)
-        /// Closes the connection without reading.
+        /// Closes the connection without reading. ``LoopbackServer/received`` doesn't contain the request.
         case hangUp
     }
 
     /// A request as it was received.
     public struct Received: Sendable {
-        /// The request line and the header lines.
+        /// The request line and the header lines, without CRLF.
         public var head: [String]
         /// The body; empty if the server stores none.
         public var body: [UInt8]
         /// The number of bytes of the body.
         public var bodyLength = 0
 
-        /// The value of a header, if it was sent.
+        /// Returns the value of a header field, without surrounding spaces; `nil` if it was not sent.
+        /// - Parameter name: The name, in any case. If the field was sent several times, the first value is returned.
         public func header(_ name: String) -> String? {
             let line = head.dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
             return line.map { $0.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces) }
         }
     }
 
-    /// A system call failed.
+    /// A system call failed, for example because no port or descriptor is available.
     public struct SetupFailure: Error {
         /// The call.
         public var call: String
@@ -61,17 +83,19 @@ public final class LoopbackServer: Sendable {
         public var number: Int32
     }
 
-    /// The port of the server.
+    /// The port of the server, which the system has chosen.
     public let port: Int
-    /// Yields once for each request that was read and has a response; ends when the server has ended.
+    /// Yields once for each request that was read and has a response; ends when the server has ended. Only one task may iterate it, and
+    /// ``close()`` consumes the rest.
     public let arrivals: AsyncStream<Void>
-    /// Yields once for each connection that has ended; ends when the server has ended.
+    /// Yields once for each connection that has ended; ends when the server has ended. Only one task may iterate it.
     public let departures: AsyncStream<Void>
     private let state: Mutex<State>
     private let storesBodies: Bool
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
-    /// Only contains open descriptors: the system reuses the numbers of closed ones.
+    /// The state, guarded by a mutex. It only contains open descriptors: the system reuses the numbers of closed ones. So each thread
+    /// removes its descriptor and closes it in one step, under the lock, and ``close()`` only shuts down descriptors that it finds here.
     private struct State {
         var received: [Received] = []
         /// The number of bytes that ``Step/generate(_:count:)`` sent.
@@ -79,25 +103,27 @@ public final class LoopbackServer: Sendable {
         var listener: Int32?
         var connections: Set<Int32> = []
         var isClosed = false
-        /// The number of running threads.
+        /// The number of running threads, with the one of the listener. The last one ends the streams.
         var threads = 1
     }
 
-    /// The requests so far, in the order in which they were read.
+    /// The requests so far, in the order in which they were read. A request of ``Step/early(_:)`` and ``Step/hangUpAfter(_:)`` has no body.
     public var received: [Received] { state.withLock { $0.received } }
     /// The number of bytes of generated bodies that the kernel has accepted.
     public var written: Int { state.withLock { $0.written } }
-    /// Scheme, host and port.
+    /// The scheme, the host and the port, such as `http://127.0.0.1:49152`.
     public var origin: String { "http://127.0.0.1:\(port)" }
 
     /// Starts a server whose connections have one request each.
+    /// - Parameter steps: The reaction to the request of each connection, in the order in which they are opened.
     /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(_ steps: [Step]) throws {
         try self.init(connections: steps.map { [$0] })
     }
 
     /// Starts a server.
-    /// - Parameter connections: The reactions to the requests of each connection.
+    /// - Parameter connections: The reactions to the requests of each connection. The connection is closed after its last step, and after
+    ///   each step other than ``Step/keep(_:)``.
     /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(connections: [[Step]]) throws {
         try self.init(serving: .scripts(connections))
@@ -115,6 +141,7 @@ public final class LoopbackServer: Sendable {
         try self.init(serving: .requests(respond), storesBodies: storesBodies)
     }
 
+    /// The source of the reactions.
     private enum Service: Sendable {
         case scripts([[Step]])
         case requests(@Sendable (Received) -> Step)
@@ -153,7 +180,7 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Ends all waits and returns when the threads have ended.
+    /// Ends all waits and returns when the threads have ended. Further calls return immediately.
     public func close() async {
         state.withLock { state in
             state.isClosed = true
@@ -164,6 +191,7 @@ public final class LoopbackServer: Sendable {
         for await _ in arrivals {}
     }
 
+    /// Counts the end of a thread. The last one ends the streams, by which ``close()`` waits.
     private func threadEnded() {
         let isLast = state.withLock { state in
             state.threads -= 1
@@ -244,6 +272,7 @@ public final class LoopbackServer: Sendable {
         return false
     }
 
+    /// Writes a head and `count` bytes `x`, until the other side closes the connection.
     private func generate(_ head: String, count: Int, on connection: Int32) {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
         var left = count

@@ -2,6 +2,8 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
+    /// Checks of plain exchanges: a transport changes neither the request nor the response, stores no cookies, sends no credentials for a
+    /// challenge, and reuses connections.
     static let answers: [TransportCheck] = [
         TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {
             transport in
@@ -78,7 +80,7 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("No cookie is kept") { transport in
+        TransportCheck("Stores no cookies") { transport in
             try await withServer(answer("200 OK", ["Set-Cookie: session=1; Path=/"]), answer("200 OK")) { server in
                 for _ in 0..<2 { _ = try await exchange(transport, server.request()) }
                 try expect(server.received.allSatisfy { $0.header("Cookie") == nil }, "sent a cookie back")
@@ -95,6 +97,7 @@ extension TransportCheck {
         },
     ]
 
+    /// Returns the value of a header field of a response; `nil` if there is none.
     static func field(_ name: String, _ response: HTTPResponse) -> String? {
         HTTPField.Name(name).flatMap { response.headerFields[$0] }
     }
@@ -103,6 +106,7 @@ extension TransportCheck {
 extension TransportCheck {
     private static let sizes = [0, 1, 1_024 * 1_024]
 
+    /// Checks of the three framings of a body (RFC 9112 §6.3): a length, chunks, and the end of the connection; and of gzip.
     static let bodies: [TransportCheck] = [
         TransportCheck("Returns the complete body of a known length: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {

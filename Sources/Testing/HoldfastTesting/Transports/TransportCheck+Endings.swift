@@ -2,6 +2,8 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
+    /// Checks of deadlines, cancellation and readers that stop early. In each case, the transport must close the connection, because a
+    /// server could otherwise send into it forever. The deadlines are 0.3 to 2 s.
     static let endings: [TransportCheck] = [
         TransportCheck("Times out if the server never responds, and reports that it may have been sent") { transport in
             try await withServer(.stall("")) { server in
@@ -119,6 +121,7 @@ extension TransportCheck {
     ]
 
     /// Waits until the client has closed a connection, which must be much earlier than the deadline of the exchange.
+    /// - Throws: ``Violation`` after 120 s.
     static func expectClosed(_ server: LoopbackServer) async throws {
         let isClosed = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -135,7 +138,11 @@ extension TransportCheck {
         try expect(isClosed, "left the connection open")
     }
 
-    /// Cancels a call after its request has arrived.
+    /// Cancels a call after its request has arrived, and requires that it ends with an error of the cancellation.
+    /// - Parameters:
+    ///   - server: The server that receives the request.
+    ///   - call: The call, which would otherwise wait for a long time.
+    /// - Throws: ``Violation`` if the call ends in another way.
     static func expectCancelled(
         _ server: LoopbackServer,
         _ call: @escaping @Sendable () async throws -> Void

@@ -2,6 +2,8 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
+    /// Checks of the codes of errors, and of `wasSent`: it may only be `false` if the server can't have received the request, because a
+    /// client repeats such a request even if it is not idempotent.
     static let failures: [TransportCheck] = [
         TransportCheck("Reports a refused connection as unreachable and not sent") { transport in
             for method in [HTTPRequest.Method.get, .post] {

@@ -2,8 +2,10 @@ import HTTPTypes
 import ResilientHTTP
 
 extension TransportCheck {
+    /// The statuses that redirect (RFC 9110 §15.4). 300 and 304 don't.
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
+    /// Checks of the rules of `Redirection`: only GET and HEAD follow a redirect, `Authorization` stays within its origin, and circles end.
     static let redirects: [TransportCheck] = [
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {

@@ -4,9 +4,11 @@ import ResilientHTTP
 import Synchronization
 
 extension TransportCheck {
+    /// The length of the pattern in bytes: a bit more than 3 MiB, so that it exceeds the buffers of sockets and is no multiple of a block.
     private static let size = 3 * 1_024 * 1_024 + 7
+    /// Bytes that differ from their neighbors, so that a lost or repeated block is found.
     private static let pattern = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    /// Longer than a check takes.
+    /// A deadline that no check reaches.
     private static let long = Duration.seconds(600)
 
     /// Returns a body that yields the pattern in chunks of 100,000 bytes.
@@ -21,7 +23,11 @@ extension TransportCheck {
         }
     }
 
-    /// Sends a body once with a deadline for the whole exchange, and once as a stream.
+    /// Sends the pattern as a body twice: with one deadline for the whole exchange, and as a stream.
+    /// - Parameters:
+    ///   - body: The body, which can be read twice.
+    ///   - transport: The transport under test.
+    ///   - length: The `Content-Length` that the server must receive; `nil` for a chunked body.
     private static func send(_ body: RequestBody, over transport: any HTTPTransport, expect length: String?) async throws {
         for isStream in [false, true] {
             try await withServer(answer("201 Created", body: "ok")) { server in
@@ -41,6 +47,8 @@ extension TransportCheck {
         }
     }
 
+    /// Checks of the bodies of requests: they arrive completely with the right framing, and a broken one never looks complete to the
+    /// server.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
@@ -144,6 +152,7 @@ extension TransportCheck {
         },
     ]
 
+    /// Checks of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`: its two limits, and that a slow reader pauses the server.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
             try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in

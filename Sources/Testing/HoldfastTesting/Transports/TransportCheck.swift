@@ -10,20 +10,31 @@ public import ResilientHTTP
 ///     try await check.run(MyTransport())
 /// }
 /// ```
+///
+/// Each check starts its own ``LoopbackServer``, so that checks may run concurrently. Most take milliseconds; checks of deadlines wait for
+/// them, up to 2 s. The suite covers HTTP/1.1 without TLS; certificates, proxies and HTTP/2 need other tests.
+///
+/// Run ``EverydayTasks`` as well: these check a transport together with a client.
 public struct TransportCheck: Sendable, CustomStringConvertible {
-    /// The rule, as a sentence.
+    /// The rule as a sentence. `Trap:` marks a case that is easy to get wrong.
     public let description: String
     /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't: it
-    /// stores the bytes in a temporary file.
+    /// stores the bytes in a temporary file. Skip these checks for such a transport.
     public let needsPausing: Bool
+    /// The steps of the check.
     private let body: @Sendable (any HTTPTransport) async throws -> Void
 
-    /// A violation of a rule by a transport.
+    /// A violation of a rule by a transport. An error of the type `TransportError` that a check doesn't expect is thrown as it is.
     public struct Violation: Error, CustomStringConvertible {
         /// The observed behavior.
         public let description: String
     }
 
+    /// Creates a check.
+    /// - Parameters:
+    ///   - description: The rule as a sentence in the present tense.
+    ///   - needsPausing: Whether the transport must be able to pause.
+    ///   - body: The steps of the check.
     init(_ description: String, needsPausing: Bool = false, _ body: @escaping @Sendable (any HTTPTransport) async throws -> Void)
     {
         self.description = description
@@ -31,20 +42,27 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// All checks.
+    /// All checks: responses, bodies, redirects, failures, deadlines and cancellation, uploads, and streams.
     public static let all = answers + bodies + redirects + failures + endings + uploads + streams
 
     /// Runs the check on a transport.
-    /// - Throws: ``Violation`` if the transport violates the rule.
+    /// - Parameter transport: The transport. Several checks may share it.
+    /// - Throws: ``Violation`` if the transport violates the rule; `TransportError` and ``LoopbackServer/SetupFailure`` if a step fails
+    ///   otherwise.
     public func run(_ transport: any HTTPTransport) async throws {
         try await body(transport)
     }
 
+    /// Requires that a condition holds.
+    /// - Parameters:
+    ///   - condition: The condition.
+    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
+    /// - Throws: ``Violation`` if the condition is `false`.
     static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         guard condition else { throw Violation(description: otherwise()) }
     }
 
-    /// Runs a body with a scripted server, and closes the server at the end.
+    /// Runs a body with a scripted server whose connections have one request each, and closes the server at the end, also after an error.
     static func withServer(
         _ steps: LoopbackServer.Step...,
         body: (LoopbackServer) async throws -> Void
@@ -52,6 +70,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         try await withServer(connections: steps.map { [$0] }, body: body)
     }
 
+    /// Runs a body with a server that has a script for each connection, and closes the server at the end, also after an error.
     static func withServer(
         connections: [[LoopbackServer.Step]],
         body: (LoopbackServer) async throws -> Void
@@ -67,16 +86,26 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Returns a complete response with the length of its body, the last one of its connection.
+    /// - Parameters:
+    ///   - status: The code and the phrase, such as `200 OK`.
+    ///   - lines: Further header lines, without CRLF.
+    ///   - body: The body as UTF-8 text.
     static func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
     }
 
-    /// Returns the head of a response that is the last one of its connection.
+    /// Returns the head of a response that is the last one of its connection. It has no `Content-Length` unless `lines` contains one.
     static func head(_ status: String, _ lines: [String] = []) -> String {
         (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    /// Sends a request and reads the complete response.
+    /// Sends a request and reads the complete response, up to 64 MiB.
+    /// - Parameters:
+    ///   - transport: The transport under test.
+    ///   - request: The request without its body.
+    ///   - bytes: The body; `nil` for none.
+    ///   - timeout: The deadline of the whole exchange. The default is long, because hundreds of tests share the machine.
+    /// - Throws: The `TransportError` of the exchange or of the body.
     static func exchange(
         _ transport: any HTTPTransport,
         _ request: HTTPRequest,
@@ -89,6 +118,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Returns the error of an operation.
+    /// - Throws: ``Violation`` if the operation succeeds or throws an error of another type.
     static func failure(_ operation: () async throws -> Void) async throws -> TransportError {
         do {
             try await operation()
@@ -103,6 +133,10 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
 
 extension LoopbackServer {
     /// Returns a request to this server.
+    /// - Parameters:
+    ///   - path: The path with the query, such as `/a?x=1`.
+    ///   - method: The method.
+    ///   - headers: The header fields.
     public func request(_ path: String = "/a", method: HTTPRequest.Method = .get, headers: HTTPFields = [:]) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path, headerFields: headers)
     }

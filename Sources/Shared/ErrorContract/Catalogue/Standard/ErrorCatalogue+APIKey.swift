@@ -1,11 +1,19 @@
 extension ErrorCode {
     /// API key not configured. Status 400.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let apiKeyMissing = Self("API_KEY_MISSING")
     /// API key is invalid or incorrect. Status 401.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let apiKeyInvalid = Self("API_KEY_INVALID")
     /// API key has expired. Status 401.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let apiKeyExpired = Self("API_KEY_EXPIRED")
     /// API key usage quota exceeded. Status 429.
+    ///
+    /// The client retries only if the response contains a delay; the user changes the settings.
     public static let apiKeyQuotaExceeded = Self("API_KEY_QUOTA_EXCEEDED")
 }
 
@@ -28,8 +36,8 @@ extension ErrorCatalogue {
                 de: "Bitte füge in den Einstellungen einen API-Schlüssel hinzu."
             ),
             documentation: """
-                Said when a function needs a key for a third-party interface and none is configured. It is not about the \
-                session: nobody is signed out because of it.
+                Returned if a function needs a key for a third-party API and none is configured. It does not concern the \
+                session, so a client must not sign the user out.
                 """
         ),
         ErrorDefinition(
@@ -48,8 +56,8 @@ extension ErrorCatalogue {
                 de: "Der API-Schlüssel ist ungültig. Bitte überprüfe ihn in den Einstellungen."
             ),
             documentation: """
-                Said when a third-party interface refuses the configured key. It is a 401 about another credential than the \
-                session: a client must neither refresh nor sign out.
+                Returned if a third-party API refuses the configured key. This 401 concerns another credential than the \
+                session, so a client must neither refresh nor sign out.
                 """
         ),
         ErrorDefinition(
@@ -68,8 +76,8 @@ extension ErrorCatalogue {
                 de: "Der API-Schlüssel ist abgelaufen. Bitte erneuere ihn."
             ),
             documentation: """
-                Said when the configured key was good and has run out. Like API_KEY_INVALID it is a 401 that must neither \
-                refresh nor end a session.
+                Returned if the configured key has expired. Like API_KEY_INVALID, this 401 does not concern the session, so a \
+                client must neither refresh nor sign out.
                 """
         ),
         ErrorDefinition(
@@ -89,8 +97,8 @@ extension ErrorCatalogue {
                 de: "Das Kontingent des API-Schlüssels ist aufgebraucht."
             ),
             documentation: """
-                Said when the plan behind the configured key has nothing left. Repeat only if the answer names a delay that \
-                fits; otherwise the plan has to be changed.
+                Returned if the quota of the configured key is used up. Repeat the call only if the response contains a delay \
+                that fits the deadline; otherwise the plan must be changed.
                 """
         ),
     ]

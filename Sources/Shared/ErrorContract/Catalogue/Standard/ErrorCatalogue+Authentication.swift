@@ -1,33 +1,63 @@
 extension ErrorCode {
     /// Invalid email or password provided during login. Status 401.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let authInvalidCredentials = Self("AUTH_INVALID_CREDENTIALS")
     /// Access token has expired and needs refresh. Status 401.
+    ///
+    /// The client refreshes the session and retries once; the user signs in again.
     public static let authTokenExpired = Self("AUTH_TOKEN_EXPIRED")
     /// Token is malformed or invalid. Status 401.
+    ///
+    /// The client refreshes the session, or the user signs in, and the call is retried once.
     public static let authTokenInvalid = Self("AUTH_TOKEN_INVALID")
     /// Authorization token not provided in request. Status 401.
+    ///
+    /// The client refreshes the session, or the user signs in, and the call is retried once.
     public static let authTokenMissing = Self("AUTH_TOKEN_MISSING")
     /// Session has expired due to inactivity. Status 401.
+    ///
+    /// The client removes the credentials, and the user signs in again.
     public static let authSessionExpired = Self("AUTH_SESSION_EXPIRED")
     /// User account does not exist. Status 404.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let authUserNotFound = Self("AUTH_USER_NOT_FOUND")
     /// User account is inactive or deactivated. Status 403.
+    ///
+    /// The client does not retry; the user contacts support.
     public static let authUserInactive = Self("AUTH_USER_INACTIVE")
     /// User account is suspended. Status 403.
+    ///
+    /// The client does not retry; the user contacts support.
     public static let authUserSuspended = Self("AUTH_USER_SUSPENDED")
     /// Email address already registered. Status 400.
+    ///
+    /// The client does not retry; the user signs in again.
     public static let authEmailExists = Self("AUTH_EMAIL_EXISTS")
     /// Password does not meet requirements. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let authWeakPassword = Self("AUTH_WEAK_PASSWORD")
     /// Failed to refresh access token. Status 401.
+    ///
+    /// The client removes the credentials, and the user signs in again.
     public static let authRefreshFailed = Self("AUTH_REFRESH_FAILED")
     /// Device not registered for push notifications. Status 400.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let authDeviceNotRegistered = Self("AUTH_DEVICE_NOT_REGISTERED")
     /// OAuth authentication failed. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let authOAuthFailed = Self("AUTH_OAUTH_FAILED")
     /// User canceled OAuth flow. Status 400.
+    ///
+    /// The client does not retry.
     public static let authOAuthCancelled = Self("AUTH_OAUTH_CANCELLED")
     /// Reset link is unknown, expired or already used. Status 400.
+    ///
+    /// The client does not retry; the user requests a new link.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
 }
 
@@ -50,9 +80,9 @@ extension ErrorCatalogue {
                 de: "E-Mail-Adresse oder Passwort falsch"
             ),
             documentation: """
-                Said to a sign-in whose address has no account or whose password is wrong; the two are never told apart, in \
-                words or in time. A client must not refresh or end a session because of it, and must not send the same \
-                password again.
+                Returned to a sign-in if the address has no account or the password is wrong; the responses are the same in \
+                both cases, and take the same time. A client must not refresh or end a session because of this error, and must \
+                not send the same password again.
                 """
         ),
         ErrorDefinition(
@@ -72,9 +102,9 @@ extension ErrorCatalogue {
                 de: "Deine Sitzung ist abgelaufen. Bitte melde dich erneut an."
             ),
             documentation: """
-                Said when an access token is genuine but past its expiry. Refresh once, for all calls together, and repeat \
-                each call once; asking the person to sign in is for when the refresh is refused. Look at the device's clock \
-                if it comes right after a refresh.
+                Returned if an access token is valid but has expired. Refresh once for all calls together, and repeat each \
+                call once; request a sign-in only if the refresh is refused. If this error follows directly after a refresh, \
+                check the device's clock.
                 """
         ),
         ErrorDefinition(
@@ -94,8 +124,8 @@ extension ErrorCatalogue {
                 de: "Bitte melde dich erneut an."
             ),
             documentation: """
-                Said when an access token can't be read or has a wrong signature. Refresh if there is a refresh token, else \
-                ask the person to sign in; a second one on a fresh token must not start the same round again.
+                Returned if an access token can't be decoded or has a wrong signature. Refresh if there is a refresh token; \
+                otherwise request a sign-in. If the new token gets the same error, don't refresh again.
                 """
         ),
         ErrorDefinition(
@@ -115,8 +145,8 @@ extension ErrorCatalogue {
                 de: "Bitte melde dich an, um fortzufahren."
             ),
             documentation: """
-                Said when a route that needs a session is called without an Authorization header. Look at whether the call \
-                was made before somebody signed in, or whether a redirect took the header away.
+                Returned if a route that requires a session is called without an Authorization header. Check whether the call \
+                was made before the user signed in, and whether a redirect removed the header.
                 """
         ),
         ErrorDefinition(
@@ -136,9 +166,9 @@ extension ErrorCatalogue {
                 de: "Bitte melde dich erneut an."
             ),
             documentation: """
-                Said when the session itself is over: idle for too long, past its longest life, or ended by a reset, a \
-                freeze or a sign-out elsewhere. A client clears its credentials and asks the person to sign in; it must not \
-                refresh.
+                Returned if the session has ended: after too long without use, after its maximum lifetime, or because of a \
+                reset, a lock of the account or a sign-out on another device. A client removes its credentials and requests a \
+                sign-in; it must not refresh.
                 """
         ),
         ErrorDefinition(
@@ -157,8 +187,8 @@ extension ErrorCatalogue {
                 de: "Wir konnten dieses Konto nicht finden."
             ),
             documentation: """
-                Said only to callers who may know which accounts exist, such as an administrator. Sign-in and password reset \
-                never say it, since it tells whether an address has an account.
+                Returned only to callers who may know which accounts exist, such as an administrator. Sign-in and password \
+                reset never return it, because it reveals whether an address has an account.
                 """,
             mayRevealAccount: true
         ),
@@ -178,8 +208,9 @@ extension ErrorCatalogue {
                 de: "Dieses Konto ist nicht aktiv. Bitte wende dich an den Support."
             ),
             documentation: """
-                Said after the right password for an account that is no longer in use, never before, since it tells that the \
-                account exists. Only support can bring the account back; repeating the call can't.
+                Returned if the password is right but the account is no longer in use; with a wrong password it is not \
+                returned, because it reveals that the account exists. Only support can reactivate the account, so a client \
+                does not repeat the call.
                 """,
             mayRevealAccount: true
         ),
@@ -199,9 +230,9 @@ extension ErrorCatalogue {
                 de: "Dieses Konto ist gesperrt. Bitte wende dich an den Support."
             ),
             documentation: """
-                Said after the right password for an account that was suspended, or frozen by its owner. A frozen account is \
-                used again after a password reset, and the message of the answer says so: show that message rather than a \
-                text of your own.
+                Returned if the password is right but the account was suspended, or was locked by its owner. A password reset \
+                unlocks an account that its owner locked. The message of the response contains this information, so show it \
+                instead of your own text.
                 """,
             mayRevealAccount: true
         ),
@@ -221,8 +252,8 @@ extension ErrorCatalogue {
                 de: "Diese E-Mail-Adresse ist bereits registriert. Melde dich an oder verwende eine andere."
             ),
             documentation: """
-                Said to a registration whose address has an account, compared without regard to case. It tells that the \
-                account exists, so it is worth limiting how often that can be asked. A client offers to sign in or to reset \
+                Returned to a registration if the address has an account; upper and lower case are not distinguished. It \
+                reveals that the account exists, so limit the number of such requests. A client offers to sign in or to reset \
                 the password, with the address filled in.
                 """,
             mayRevealAccount: true
@@ -243,8 +274,8 @@ extension ErrorCatalogue {
                 de: "Das Passwort ist zu schwach. Bitte wähle ein stärkeres."
             ),
             documentation: """
-                Said when a new password breaks the server's policy; details.reasons names every rule that it breaks. A \
-                reset link stays usable. A client may check the rules before it sends, but the server has the last word.
+                Returned if a new password violates the server's policy; details.reasons lists the violated rules. A reset \
+                link stays usable. A client can check the rules before it sends the password, but the server decides.
                 """
         ),
         ErrorDefinition(
@@ -264,9 +295,9 @@ extension ErrorCatalogue {
                 de: "Bitte melde dich erneut an."
             ),
             documentation: """
-                Said when a refresh token is unknown, or was used before; in the latter case every token of its family is \
-                dead, since two parties held it. A client clears its credentials and asks the person to sign in, and must \
-                not try the same token again.
+                Returned if a refresh token is unknown or was used before; a second use ends the session with all its tokens, \
+                because two parties may have the token. A client removes its credentials and requests a sign-in, and must not \
+                send the same token again.
                 """
         ),
         ErrorDefinition(
@@ -285,8 +316,8 @@ extension ErrorCatalogue {
                 de: "Dieses Gerät ist nicht für Benachrichtigungen registriert."
             ),
             documentation: """
-                Said when a notification is asked for on a device that has not given its push token. Register the device, \
-                then call again.
+                Returned if a notification is requested for a device that has not sent its push token. Register the device, \
+                then repeat the call.
                 """
         ),
         ErrorDefinition(
@@ -305,9 +336,8 @@ extension ErrorCatalogue {
                 de: "Die Anmeldung über diesen Anbieter ist fehlgeschlagen. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when a sign-in provider refused the exchange or could not be reached. Look at the server's log for the \
-                provider's own error. A code of the provider works once: start the whole way again rather than repeat the \
-                call.
+                Returned if a sign-in provider refused the exchange or could not be reached. The server's log contains the \
+                provider's error. A code of the provider works once, so start the sign-in again instead of repeating the call.
                 """
         ),
         ErrorDefinition(
@@ -326,8 +356,8 @@ extension ErrorCatalogue {
                 de: "Die Anmeldung wurde abgebrochen."
             ),
             documentation: """
-                Said when the person closed the provider's page or declined there. It is no failure: do not report it as \
-                one, and do not open the page again unasked.
+                Returned if the user closed the provider's page or declined there. This is not a failure: don't report it as \
+                one, and don't open the page again unless the user requests it.
                 """
         ),
         ErrorDefinition(
@@ -346,9 +376,8 @@ extension ErrorCatalogue {
                 de: "Token ungültig oder abgelaufen"
             ),
             documentation: """
-                Said of a reset link that is unknown, expired or used, and the three are not told apart. It has a code of \
-                its own so that it is never taken for a dead session: a client must not sign anybody out, and offers to send \
-                a new link.
+                Returned if a reset link is unknown, expired or used; the response is the same in all cases. It differs from \
+                the codes of sessions, so that a client does not sign the user out. The client offers to send a new link.
                 """
         ),
     ]

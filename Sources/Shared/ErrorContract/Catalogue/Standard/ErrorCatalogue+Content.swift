@@ -1,11 +1,19 @@
 extension ErrorCode {
     /// Failed to generate content. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let contentGenerationFailed = Self("CONTENT_GENERATION_FAILED")
     /// Content exceeds platform limit. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let contentTooLong = Self("CONTENT_TOO_LONG")
     /// Content format is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let contentInvalidFormat = Self("CONTENT_INVALID_FORMAT")
     /// Content failed moderation checks. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let contentModerationFailed = Self("CONTENT_MODERATION_FAILED")
 }
 
@@ -28,8 +36,8 @@ extension ErrorCatalogue {
                 de: "Der Inhalt konnte nicht erstellt werden. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when content could not be generated. Look at the key of the interface that makes it. Generating costs \
-                something: a client repeats it only when the person asks.
+                Returned if content could not be generated. Check the key of the API that generates it. Each generation has a \
+                cost, so a client repeats it only if the user requests it.
                 """
         ),
         ErrorDefinition(
@@ -48,8 +56,8 @@ extension ErrorCatalogue {
                 de: "Der Inhalt ist zu lang."
             ),
             documentation: """
-                Said when content is longer than the platform takes; platforms count characters differently. A client must \
-                not cut it off by itself.
+                Returned if content is longer than the platform allows; platforms count characters differently. A client must \
+                not truncate it.
                 """
         ),
         ErrorDefinition(
@@ -68,8 +76,8 @@ extension ErrorCatalogue {
                 de: "Das Format des Inhalts ist ungültig."
             ),
             documentation: """
-                Said when content is of a kind or shape that the platform does not take, such as an image in an unknown \
-                format. Sending the same again can't succeed.
+                Returned if the platform does not support the type or format of the content, such as an image in an unknown \
+                format. The same content will be refused again.
                 """
         ),
         ErrorDefinition(
@@ -88,8 +96,8 @@ extension ErrorCatalogue {
                 de: "Der Inhalt wurde nicht akzeptiert. Bitte überprüfe ihn."
             ),
             documentation: """
-                Said when a moderation check refused content. The answer does not say which rule, so that nobody writes \
-                around it; the content has to be changed by a person.
+                Returned if a moderation check refused the content. The response does not name the rule, so that users can't \
+                circumvent it. The user must change the content.
                 """
         ),
     ]

@@ -1,13 +1,23 @@
 extension ErrorCode {
     /// Too many requests in short time period. Status 429.
+    ///
+    /// The client retries after the delay of the response; the user waits.
     public static let rateLimitExceeded = Self("RATE_LIMIT_EXCEEDED")
     /// Request rate exceeded. Status 429.
+    ///
+    /// The client retries after the delay of the response; the user waits.
     public static let rateLimitTooManyRequests = Self("RATE_LIMIT_TOO_MANY_REQUESTS")
     /// Daily/monthly quota exceeded. Status 429.
+    ///
+    /// The client retries only if the response contains a delay; the user waits.
     public static let rateLimitQuotaExceeded = Self("RATE_LIMIT_QUOTA_EXCEEDED")
     /// Too many requests from this device. Status 429.
+    ///
+    /// The client retries after the delay of the response; the user waits.
     public static let rateLimitDeviceLimit = Self("RATE_LIMIT_DEVICE_LIMIT")
     /// API key quota exceeded. Status 429.
+    ///
+    /// The client retries only if the response contains a delay; the user changes the settings.
     public static let rateLimitAPILimit = Self("RATE_LIMIT_API_LIMIT")
 }
 
@@ -31,10 +41,9 @@ extension ErrorCatalogue {
                 de: "Zu viele Versuche. Versuche es später erneut."
             ),
             documentation: """
-                Said by a limit of the server; details.retry_after and Retry-After name the same wait, in whole seconds. \
-                Wait as told, if the wait fits the caller's deadline; a client must not come back earlier, and must not \
-                spread the load over other connections. If details.reset_password is true, the device that confirms a \
-                password reset can sign in before that.
+                Returned if a limit of the server is exceeded; details.retry_after and Retry-After contain the same delay, in \
+                whole seconds. A client waits for this delay if it fits its deadline; it must not return earlier or use other \
+                connections. If details.reset_password is true, a device can sign in earlier by confirming a password reset.
                 """
         ),
         ErrorDefinition(
@@ -54,8 +63,8 @@ extension ErrorCatalogue {
                 de: "Zu viele Versuche. Versuche es später erneut."
             ),
             documentation: """
-                Said like RATE_LIMIT_EXCEEDED, by limits that count requests rather than attempts. Clients treat the two \
-                alike. Look at loops that poll, and at retries that have no backoff.
+                Returned like RATE_LIMIT_EXCEEDED, by limits that count requests instead of attempts. Clients treat both codes \
+                alike. Check for loops that poll, and for retries without backoff.
                 """
         ),
         ErrorDefinition(
@@ -75,8 +84,8 @@ extension ErrorCatalogue {
                 de: "Dein Kontingent ist erschöpft. Versuche es später erneut oder wechsle den Tarif."
             ),
             documentation: """
-                Said when the quota of a day or a month is used up. A client repeats nothing by itself unless the answer \
-                names a delay that fits, which it rarely does.
+                Returned if the quota of a day or a month is used up. A client does not repeat the call, unless the response \
+                contains a delay that fits its deadline, which is rare.
                 """
         ),
         ErrorDefinition(
@@ -96,8 +105,8 @@ extension ErrorCatalogue {
                 de: "Zu viele Anfragen von diesem Gerät. Versuche es später erneut."
             ),
             documentation: """
-                Said when one device asks too often, whoever is signed in on it. Wait as told; signing out or in does not \
-                help.
+                Returned if one device sends too many requests, for all users who sign in on it together. Wait for the delay; \
+                to sign out and in again has no effect.
                 """
         ),
         ErrorDefinition(
@@ -117,8 +126,8 @@ extension ErrorCatalogue {
                 de: "Das Limit des API-Schlüssels ist erreicht."
             ),
             documentation: """
-                Said when a key for a third-party interface has reached its rate. The key is good, so it must not be thrown \
-                away; repeat only if the answer names a delay that fits.
+                Returned if a key for a third-party API has reached its rate limit. The key is valid, so don't discard it. \
+                Repeat the call only if the response contains a delay that fits the deadline.
                 """
         ),
     ]

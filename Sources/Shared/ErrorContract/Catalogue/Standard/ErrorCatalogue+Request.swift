@@ -1,17 +1,31 @@
 extension ErrorCode {
     /// Request could not be read. Status 400.
+    ///
+    /// The client does not retry; the user updates the app.
     public static let requestMalformed = Self("REQUEST_MALFORMED")
     /// Method is not offered at this address. Status 405.
+    ///
+    /// The client does not retry; the user updates the app.
     public static let requestMethodNotAllowed = Self("REQUEST_METHOD_NOT_ALLOWED")
     /// Request was sent too slowly. Status 408.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let requestTimeout = Self("REQUEST_TIMEOUT")
     /// Request with this idempotency key is still running. Status 409.
+    ///
+    /// The client retries with backoff; the user waits.
     public static let requestConflict = Self("REQUEST_CONFLICT")
     /// Request body exceeds the limit. Status 413.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let requestTooLarge = Self("REQUEST_TOO_LARGE")
     /// Content type is not supported. Status 415.
+    ///
+    /// The client does not retry; the user updates the app.
     public static let requestUnsupportedMediaType = Self("REQUEST_UNSUPPORTED_MEDIA_TYPE")
     /// Idempotency key was used with another payload. Status 422.
+    ///
+    /// The client does not retry; the user may retry.
     public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
 }
 
@@ -34,8 +48,8 @@ extension ErrorCatalogue {
                 de: "Die Anfrage konnte nicht gelesen werden."
             ),
             documentation: """
-                Said when a body is no JSON or no form, has a key twice, or is nested too deep. It is a fault of the \
-                client's code, or of something on the way: the person can only update the app.
+                Returned if a body is not valid JSON or not a valid form, has a duplicate key, or is nested too deeply. The \
+                cause is the client's code, or a system between client and server; the user can only update the app.
                 """
         ),
         ErrorDefinition(
@@ -54,8 +68,8 @@ extension ErrorCatalogue {
                 de: "Das ist hier nicht möglich."
             ),
             documentation: """
-                Said when a path is there but not for this method; the Allow header lists those that are. Look at redirects, \
-                which turn a POST into a GET.
+                Returned if a path exists but does not support the method; the Allow header lists the supported ones. Check \
+                for redirects, which change a POST into a GET.
                 """
         ),
         ErrorDefinition(
@@ -75,8 +89,8 @@ extension ErrorCatalogue {
                 de: "Die Anfrage hat zu lange gedauert. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when the client was too slow to send its request; the server's own slowness is SERVER_TIMEOUT. Nothing \
-                was done, so it is safe to repeat with backoff.
+                Returned if the client sent its request too slowly; for a slow server, SERVER_TIMEOUT is returned. The request \
+                had no effect, so it is safe to repeat with backoff.
                 """
         ),
         ErrorDefinition(
@@ -96,9 +110,9 @@ extension ErrorCatalogue {
                 de: "Diese Anfrage wird noch bearbeitet. Bitte warte."
             ),
             documentation: """
-                Said when a request with the same idempotency key was received before. With the detail `state: running` it is \
-                still being worked on: repeat it unchanged, with the same key, after the named delay. With `state: finished` \
-                it was done, and its response is not stored: don't repeat it.
+                Returned if a request with the same idempotency key was received before. With the detail `state: running` it \
+                is still being executed: repeat it unchanged, with the same key, after the delay. With `state: finished` it \
+                was executed, and its response is not stored: don't repeat it.
                 """
         ),
         ErrorDefinition(
@@ -117,8 +131,8 @@ extension ErrorCatalogue {
                 de: "Das sind zu viele Daten auf einmal."
             ),
             documentation: """
-                Said when a body is larger than the server reads. It is refused before it is read to its end, so the \
-                connection may be closed.
+                Returned if a body is larger than the server accepts. The server refuses it before it has read the whole body, \
+                so it may close the connection.
                 """
         ),
         ErrorDefinition(
@@ -137,8 +151,8 @@ extension ErrorCatalogue {
                 de: "Diese Art von Daten wird nicht unterstützt."
             ),
             documentation: """
-                Said when the Content-Type of a body is missing or is none that the route reads. Look at the client's \
-                headers rather than at the body.
+                Returned if the Content-Type of a body is missing, or is not supported by the route. Check the client's \
+                headers, not the body.
                 """
         ),
         ErrorDefinition(
@@ -157,8 +171,8 @@ extension ErrorCatalogue {
                 de: "Diese Anfrage unterscheidet sich von der zuvor gesendeten. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when an idempotency key comes a second time with another payload. A client makes a new key for each new \
-                request, and keeps a key only for repeats of the same bytes.
+                Returned if an idempotency key is used again with another payload. A client creates a new key for each new \
+                request, and reuses a key only for repeats of the same bytes.
                 """
         ),
     ]

@@ -1,11 +1,19 @@
 extension ErrorCode {
     /// Requested resource does not exist. Status 404.
+    ///
+    /// The client does not retry.
     public static let resourceNotFound = Self("RESOURCE_NOT_FOUND")
     /// Resource already exists. Status 409.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let resourceAlreadyExists = Self("RESOURCE_ALREADY_EXISTS")
     /// Resource has been deleted. Status 410.
+    ///
+    /// The client does not retry.
     public static let resourceDeleted = Self("RESOURCE_DELETED")
     /// Access to resource is forbidden. Status 403.
+    ///
+    /// The client does not retry.
     public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
 }
 
@@ -28,8 +36,8 @@ extension ErrorCatalogue {
                 de: "Wir konnten nicht finden, wonach du gesucht hast."
             ),
             documentation: """
-                Said when there is nothing at a path, or nothing that the caller may know of. Look at the path and at the \
-                API's version before the id.
+                Returned if no resource exists at a path, or none that the caller may access. Check the path and the version \
+                of the API before the id.
                 """
         ),
         ErrorDefinition(
@@ -48,8 +56,8 @@ extension ErrorCatalogue {
                 de: "Das gibt es bereits."
             ),
             documentation: """
-                Said when something with the same identifier is there already. After a lost answer it may be the caller's \
-                own: read it before creating another.
+                Returned if a resource with the same identifier exists. After a lost response it may be the caller's own, so \
+                read it before you create another one.
                 """
         ),
         ErrorDefinition(
@@ -68,7 +76,8 @@ extension ErrorCatalogue {
                 de: "Das wurde gelöscht."
             ),
             documentation: """
-                Said when something was there and is gone for good. A client drops its copy and must not ask again.
+                Returned if a resource existed and was deleted permanently. A client removes its copy and must not request it \
+                again.
                 """
         ),
         ErrorDefinition(
@@ -87,8 +96,8 @@ extension ErrorCatalogue {
                 de: "Darauf hast du keinen Zugriff."
             ),
             documentation: """
-                Said when the caller is known but may not do this, and to forms that come from a foreign page. Refreshing or \
-                signing in again as the same person changes nothing.
+                Returned if the caller is authenticated but may not perform the request, and to forms that come from a page of \
+                another site. To refresh or to sign in again as the same user has no effect.
                 """
         ),
     ]

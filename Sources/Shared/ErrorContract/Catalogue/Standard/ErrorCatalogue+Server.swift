@@ -1,15 +1,27 @@
 extension ErrorCode {
     /// Internal server error occurred. Status 500.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverInternalError = Self("SERVER_INTERNAL_ERROR")
     /// Database operation failed. Status 500.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverDatabaseError = Self("SERVER_DATABASE_ERROR")
     /// Network communication error. Status 500.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverNetworkError = Self("SERVER_NETWORK_ERROR")
     /// Service temporarily unavailable. Status 503.
+    ///
+    /// The client retries with backoff; the user waits.
     public static let serverServiceUnavailable = Self("SERVER_SERVICE_UNAVAILABLE")
     /// Request timed out. Status 504.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverTimeout = Self("SERVER_TIMEOUT")
     /// Server under maintenance. Status 503.
+    ///
+    /// The client retries only if the response contains a delay; the user waits.
     public static let serverMaintenance = Self("SERVER_MAINTENANCE")
 }
 
@@ -33,8 +45,8 @@ extension ErrorCatalogue {
                 de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when the server failed in a way that it did not foresee; the cause is in its log under the request id, \
-                and never in the answer. Repeat with backoff if the request is safe to repeat.
+                Returned if the server failed unexpectedly; its log contains the cause under the request id, the response \
+                never does. Repeat the call with backoff if it is safe to repeat.
                 """
         ),
         ErrorDefinition(
@@ -54,8 +66,8 @@ extension ErrorCatalogue {
                 de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when the server's database refused or lost an operation. Look at the log under the request id, then at \
-                the database. It is not known whether a write took place: repeat only what is safe to repeat.
+                Returned if the server's database refused or lost an operation. Check the log under the request id, then the \
+                database. A write may have taken effect, so repeat only calls that are safe to repeat.
                 """
         ),
         ErrorDefinition(
@@ -75,8 +87,8 @@ extension ErrorCatalogue {
                 de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when the server could not reach something that it depends on. It is about the server's network, not the \
-                device's: do not tell the person to check a connection.
+                Returned if the server could not reach a system on which it depends. The cause is the server's network, not \
+                the device's, so don't advise the user to check the connection.
                 """
         ),
         ErrorDefinition(
@@ -96,8 +108,8 @@ extension ErrorCatalogue {
                 de: "Der Dienst ist ausgelastet. Bitte versuche es in ein paar Minuten erneut."
             ),
             documentation: """
-                Said when the server takes no more work for the moment, such as when too many passwords are being hashed. \
-                Retry-After names the wait. Repeating sooner keeps the server down.
+                Returned if the server accepts no more requests at the moment, for example because too many passwords wait to \
+                be hashed. Retry-After contains the delay. Clients that return earlier prolong the overload.
                 """
         ),
         ErrorDefinition(
@@ -117,8 +129,8 @@ extension ErrorCatalogue {
                 de: "Die Anfrage hat zu lange gedauert. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when the server could not answer before the deadline. The work may have been done all the same: repeat \
-                only what is safe to repeat, with the same idempotency key.
+                Returned if the server could not respond before the deadline. The request may have taken effect, so repeat it \
+                only if it is safe to repeat, with the same idempotency key.
                 """
         ),
         ErrorDefinition(
@@ -138,8 +150,8 @@ extension ErrorCatalogue {
                 de: "Wir führen gerade Wartungsarbeiten durch. Bitte versuche es später erneut."
             ),
             documentation: """
-                Said during planned work. Repeat by itself only when Retry-After fits; otherwise show the message and leave \
-                it to the person.
+                Returned during planned maintenance. Repeat the call only if Retry-After fits the deadline; otherwise show the \
+                message, and let the user decide.
                 """
         ),
     ]

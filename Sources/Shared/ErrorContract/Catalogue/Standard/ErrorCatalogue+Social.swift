@@ -1,13 +1,23 @@
 extension ErrorCode {
     /// Failed to connect to social media platform. Status 500.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let socialConnectionFailed = Self("SOCIAL_CONNECTION_FAILED")
     /// Social media access token expired. Status 401.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let socialTokenExpired = Self("SOCIAL_TOKEN_EXPIRED")
     /// Failed to publish content to platform. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let socialPublishFailed = Self("SOCIAL_PUBLISH_FAILED")
     /// Social media platform returned an error. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let socialPlatformError = Self("SOCIAL_PLATFORM_ERROR")
     /// Social media account not connected. Status 400.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let socialNotConnected = Self("SOCIAL_NOT_CONNECTED")
 }
 
@@ -30,8 +40,8 @@ extension ErrorCatalogue {
                 de: "Wir konnten keine Verbindung zur Plattform herstellen. Bitte verbinde dein Konto erneut."
             ),
             documentation: """
-                Said when a platform could not be reached or refused the connection. Look at the platform's status first, \
-                then at the connected account.
+                Returned if a platform could not be reached or refused the connection. Check the platform's status first, then \
+                the connected account.
                 """
         ),
         ErrorDefinition(
@@ -50,8 +60,8 @@ extension ErrorCatalogue {
                 de: "Bitte verbinde dein Social-Media-Konto erneut."
             ),
             documentation: """
-                Said when the platform's token for a connected account has run out. It is a 401 about another credential \
-                than the session: a client must neither refresh nor sign out.
+                Returned if the platform's token for a connected account has expired. This 401 concerns another credential \
+                than the session, so a client must neither refresh nor sign out.
                 """
         ),
         ErrorDefinition(
@@ -70,8 +80,8 @@ extension ErrorCatalogue {
                 de: "Der Inhalt konnte nicht veröffentlicht werden. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when a platform took a post and did not publish it. It may appear all the same: look before posting \
-                again, and never repeat it unasked.
+                Returned if a platform accepted a post and did not publish it. The post may still appear, so check before you \
+                post again, and never repeat the call unless the user requests it.
                 """
         ),
         ErrorDefinition(
@@ -90,8 +100,8 @@ extension ErrorCatalogue {
                 de: "Die Plattform hat einen Fehler gemeldet. Bitte versuche es erneut."
             ),
             documentation: """
-                Said when a platform answered with an error of its own, which details carries for developers. Do not show \
-                the platform's text to the person.
+                Returned if a platform responded with its own error, which details contains for developers. Don't show the \
+                platform's text to the user.
                 """
         ),
         ErrorDefinition(
@@ -110,8 +120,8 @@ extension ErrorCatalogue {
                 de: "Bitte verbinde zuerst dein Social-Media-Konto."
             ),
             documentation: """
-                Said when something is to be done on a platform for which no account is connected. Lead the person to the \
-                settings.
+                Returned if a request needs an account on a platform for which none is connected. Open the settings for the \
+                user.
                 """
         ),
     ]

@@ -1,19 +1,35 @@
 extension ErrorCode {
     /// Input data validation failed. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidInput = Self("VALIDATION_INVALID_INPUT")
     /// Required field is missing. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationMissingField = Self("VALIDATION_MISSING_FIELD")
     /// Email format is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidEmail = Self("VALIDATION_INVALID_EMAIL")
     /// Data format is incorrect. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidFormat = Self("VALIDATION_INVALID_FORMAT")
     /// Field exceeds maximum length. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationFieldTooLong = Self("VALIDATION_FIELD_TOO_LONG")
     /// Field below minimum length. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationFieldTooShort = Self("VALIDATION_FIELD_TOO_SHORT")
     /// Date format or value is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidDate = Self("VALIDATION_INVALID_DATE")
     /// URL format is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidURL = Self("VALIDATION_INVALID_URL")
 }
 
@@ -36,8 +52,8 @@ extension ErrorCatalogue {
                 de: "Bitte überprüfe die markierten Felder."
             ),
             documentation: """
-                Said when a body has several problems of different kinds; details.validation_errors lists all of them, each \
-                with its field, a JSON pointer and a code. Show each beside its field.
+                Returned if a body has several problems of different kinds; details.validation_errors lists all of them, each \
+                with its field, a JSON pointer and a code. Show each problem at its field.
                 """
         ),
         ErrorDefinition(
@@ -56,8 +72,8 @@ extension ErrorCatalogue {
                 de: "Dieses Feld ist erforderlich."
             ),
             documentation: """
-                Said when a required field is absent, null or empty. Look at the spelling of the field's name: an unknown \
-                name counts as absent.
+                Returned if a required field is absent, null or empty. Check the spelling of the field's name, because a field \
+                with an unknown name counts as absent.
                 """
         ),
         ErrorDefinition(
@@ -76,8 +92,7 @@ extension ErrorCatalogue {
                 de: "Bitte gib eine gültige E-Mail-Adresse ein"
             ),
             documentation: """
-                Said when a text can't be an e-mail address. It says nothing about whether the address exists or has an \
-                account.
+                Returned if a text can't be an email address. It does not reveal whether the address exists or has an account.
                 """
         ),
         ErrorDefinition(
@@ -96,8 +111,8 @@ extension ErrorCatalogue {
                 de: "Das Format ist ungültig."
             ),
             documentation: """
-                Said when a value has the wrong type, or characters that its field does not take. The pointer in \
-                details.validation_errors tells which value.
+                Returned if a value has the wrong type, or contains characters that its field does not allow. The pointer in \
+                details.validation_errors identifies the value.
                 """
         ),
         ErrorDefinition(
@@ -116,8 +131,8 @@ extension ErrorCatalogue {
                 de: "Dieser Text ist zu lang."
             ),
             documentation: """
-                Said when a text is longer than its field takes. A client must not cut it off by itself: the person decides \
-                what goes.
+                Returned if a text is longer than its field allows. A client must not truncate it: the user decides what to \
+                remove.
                 """
         ),
         ErrorDefinition(
@@ -136,8 +151,8 @@ extension ErrorCatalogue {
                 de: "Dieser Text ist zu kurz."
             ),
             documentation: """
-                Said when a text is shorter than its field takes. Passwords that are too short are told with \
-                AUTH_WEAK_PASSWORD instead.
+                Returned if a text is shorter than its field allows. For a password that is too short, AUTH_WEAK_PASSWORD is \
+                returned instead.
                 """
         ),
         ErrorDefinition(
@@ -156,8 +171,8 @@ extension ErrorCatalogue {
                 de: "Bitte gib ein gültiges Datum ein."
             ),
             documentation: """
-                Said when a date is none, such as February 30, or is not written as ISO 8601. Look at how the client writes \
-                dates in the person's region.
+                Returned if a date does not exist, such as February 30, or is not in the format of ISO 8601. Check how the \
+                client formats dates in the user's region.
                 """
         ),
         ErrorDefinition(
@@ -176,7 +191,8 @@ extension ErrorCatalogue {
                 de: "Bitte gib eine gültige Webadresse ein."
             ),
             documentation: """
-                Said when a text is not an absolute http or https address. The address is not fetched to find that out.
+                Returned if a text is not an absolute http or https address. The server does not fetch the address to check \
+                it.
                 """
         ),
     ]

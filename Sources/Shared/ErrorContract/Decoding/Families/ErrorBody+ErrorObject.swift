@@ -3,6 +3,8 @@ import StrictJSON
 
 /// Formats with an object named `error`.
 extension ErrorBody {
+    /// Decodes a body by the members of its `error`. The order matters: each format is recognized by the members that the ones before it
+    /// lack.
     func errorObject(_ inner: JSONObject) -> DecodedError? {
         let type = inner["type"]?.stringValue
         let number = inner["code"]?.intValue
@@ -17,12 +19,15 @@ extension ErrorBody {
         return hummingbird(inner)
     }
 
+    /// `{"type":"error","error":{"type":"rate_limit_error","message":"…"},"request_id":"…"}`
     private func anthropic(_ inner: JSONObject, type: String) -> DecodedError {
         var answer = answer(.anthropic, code: inner["type"]?.codeValue, message: inner["message"])
         answer.requestID = self["request_id"]?.idValue
         return answer
     }
 
+    /// `{"error":{"id":"…","code":401,"status":"…","request":"…","reason":"…","message":"…"}}`. The reason is more specific than the
+    /// message.
     private func kratos(_ inner: JSONObject) -> DecodedError {
         let message = inner["reason"]?.stringValue == nil ? inner["message"] : inner["reason"]
         var answer = answer(.kratos, code: inner["id"]?.codeValue, message: message)
@@ -40,6 +45,8 @@ extension ErrorBody {
         return answer(.firebase, code: ErrorDecoder.isCode(name) ? ErrorCode(name) : nil, message: message)
     }
 
+    /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"@type":"…ErrorInfo","reason":"…"}]}}` (AIP-193). The
+    /// reason of an `ErrorInfo` replaces the status as the code.
     private func google(_ inner: JSONObject, name: String?) -> DecodedError {
         var answer = answer(.google, message: inner["message"])
         answer.code = name.flatMap { JSONValue.string($0).codeValue }
@@ -62,6 +69,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"field":"…","description":"…","reason":"…","localizedMessage":{"message":"…"}}`
     private static func googleViolation(_ value: JSONValue) -> FieldViolation? {
         guard let item = value.objectValue, let field = item["field"]?.stringValue else { return nil }
         let localized = item["localizedMessage"]?.objectValue?["message"]?.stringValue
@@ -86,6 +94,8 @@ extension ErrorBody {
         return answer
     }
 
+    /// Whether a code belongs to Azure: by members that only Azure has, or because it isn't in upper snake case as the contract's codes
+    /// are.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
@@ -93,6 +103,8 @@ extension ErrorBody {
         return inner["details"] == nil && inner["request_id"] == nil && ErrorDecoder.isCode(code) && !code.isUpperSnake
     }
 
+    /// `{"error":{"code":"…","message":"…","target":"…","details":[…],"innererror":{"code":"…"}}}`. The code of the innermost error is the
+    /// most specific one.
     private func azure(_ inner: JSONObject) -> DecodedError {
         var answer = answer(.azure, code: inner["code"]?.codeValue, message: inner["message"])
         var next = (inner["innererror"] ?? inner["innerError"])?.objectValue

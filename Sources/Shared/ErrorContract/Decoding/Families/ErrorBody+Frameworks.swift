@@ -2,6 +2,7 @@ import StrictJSON
 
 /// Web frameworks.
 extension ErrorBody {
+    /// Decodes the body of a web framework.
     func framework() -> DecodedError? {
         if error == true, self["reason"]?.stringValue != nil { return answer(.vapor, message: self["reason"]) }
         if self["statusCode"]?.intValue != nil, let node = node() { return node }
@@ -26,6 +27,8 @@ extension ErrorBody {
         return answer(code?.stringValue != nil || isErrorFirst ? .fastify : .nestJS, code: code?.codeValue, message: message)
     }
 
+    /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. The message is
+    /// dropped if the body has a stack trace, because it is internal then.
     private func springBoot() -> DecodedError? {
         guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
@@ -42,6 +45,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"message":"…","errors":{"email":["…"]}}`, the throttle's fixed text, and the debug page, whose message is dropped.
     private func laravel() -> DecodedError? {
         guard let text = message?.stringValue else { return nil }
         if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return answer(.laravel) }
@@ -52,6 +56,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. Texts under `base` concern the whole record.
     private func rails() -> DecodedError? {
         if error?.stringValue != nil, object.members.count <= 3 {
             let claimed = self["status"]

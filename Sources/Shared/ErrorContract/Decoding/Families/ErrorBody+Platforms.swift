@@ -3,6 +3,7 @@ import StrictJSON
 
 /// Platforms that are recognized by a specific member or header.
 extension ErrorBody {
+    /// Decodes the body of a platform that has a member or a header of its own.
     func platform() -> DecodedError? {
         if self["kind"] == "Status" { return kubernetes() }
         if let type = self["__type"]?.stringValue { return aws(type) }
@@ -13,6 +14,7 @@ extension ErrorBody {
         return oAuth2()
     }
 
+    /// `{"kind":"Status","reason":"TooManyRequests","message":"…","details":{"retryAfterSeconds":1,"causes":[…]}}`
     private func kubernetes() -> DecodedError {
         var answer = answer(.kubernetes, code: self["reason"]?.codeValue, message: message)
         let inner = self["details"]?.objectValue
@@ -25,11 +27,13 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"__type":"ns#ThrottlingException","message":"…"}`, or the type in a header.
     private func aws(_ type: String) -> DecodedError {
         let text = message?.stringValue == nil ? self["Message"] : message
         return answer(.aws, code: ErrorDecoder.amazonCode(type), message: text)
     }
 
+    /// `{"message":"…","errors":[{"field":"title","code":"missing_field"}],"documentation_url":"…"}`
     private func gitHub() -> DecodedError {
         var answer = answer(.gitHub, message: message)
         answer.violations = (errors?.arrayValue ?? []).compactMap { value in
@@ -42,6 +46,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"code":400,"error_code":"validation_failed","msg":"…","error_id":"…"}`
     private func supabaseAuth() -> DecodedError? {
         guard let text = object.string("msg", "message"), self["success"] == nil else { return nil }
         var answer = answer(.supabase, code: self["error_code"]?.codeValue, message: .string(text))
@@ -51,12 +56,14 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"code":20429,"message":"…","more_info":"…","status":429}`
     private func twilio() -> DecodedError {
         var answer = answer(.twilio, code: code?.codeValue, message: message)
         answer.details = object.picking("more_info")
         return answer
     }
 
+    /// `{"error":"invalid_grant","error_description":"…"}`. Without a description, only the codes of the standards are recognized.
     private func oAuth2() -> DecodedError? {
         guard let name = error?.stringValue else { return nil }
         guard self["error_description"] != nil || self["error_uri"] != nil || Self.oAuthCodes.contains(name) else { return nil }
@@ -66,6 +73,8 @@ extension ErrorBody {
     }
 
     /// RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1, RFC 8628 §3.5.
+    ///
+    /// The codes of RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1 and RFC 8628 §3.5.
     private static let oAuthCodes: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
         "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable", "invalid_token",
@@ -87,6 +96,7 @@ extension ErrorBody {
         return (10_000...599_999).contains(number) ? discord() : nil
     }
 
+    /// Decodes a body whose code is a text: the flat form, Connect, PostgREST, or Supabase.
     private func coded(_ text: String) -> DecodedError? {
         if self["details"]?.objectValue != nil || self["request_id"] != nil { return ErrorDecoder.flat(object, status: status) }
         if Self.connectNames.contains(text) { return answer(.connect, code: code?.codeValue, message: message) }
@@ -108,6 +118,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// Collects the problems of a tree, depth first.
     private static func collect(_ tree: JSONObject, at name: inout FieldName, into found: inout [FieldViolation]) {
         for member in tree.members {
             if member.key == "_errors" {
@@ -128,5 +139,6 @@ extension ErrorBody {
         "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
     ]
 
+    /// The names of the codes in Connect, which are in lower case.
     private static let connectNames = Set(rpcNames.dropFirst().map { $0 == "CANCELLED" ? "canceled" : $0.lowercased() })
 }

@@ -12,6 +12,8 @@ extension ErrorBody {
         return problem()
     }
 
+    /// Decodes a problem (RFC 9457) and the formats that extend it. The family is chosen by the additional members; other members become
+    /// details.
     func problem() -> DecodedError? {
         let type = self["type"]?.stringValue
         let title = self["title"]?.stringValue
@@ -48,11 +50,13 @@ extension ErrorBody {
         return answer
     }
 
+    /// Members that are decoded, or that are internal and dropped.
     private static let readMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "errors", "request_id", "timestamp", "traceId",
         "exception", "trace", "stack", "stackTrace", "debug",
     ]
 
+    /// Whether the body is a problem: by its content type, or by a type that is a URI or a title, with another member of the standard.
     private func isProblem(type: String?, title: String?) -> Bool {
         if headers.value(.contentType)?.hasPrefix("application/problem+json") == true {
             return type != nil || title != nil || detail?.stringValue != nil || self["status"]?.intValue != nil
@@ -77,6 +81,7 @@ extension ErrorBody {
         return ErrorCode(tail)
     }
 
+    /// Returns the code for a problem type of the draft of RateLimit header fields.
     private static func rateLimitType(_ type: String?) -> String? {
         switch type?.utf8.split(separator: UInt8(ascii: "#")).last.map({ Substring($0) }) {
         case "quota-exceeded": "QUOTA_EXCEEDED"
@@ -86,6 +91,7 @@ extension ErrorBody {
         }
     }
 
+    /// Reads the members of Cloudflare's edge: `error_name`, `error_code` and `ray_id`.
     private func readCloudflare(_ answer: inout DecodedError) {
         answer.family = .cloudflareProblem
         let number = self["error_code"]?.intValue.map { ErrorCode("CF_\($0)") }

@@ -24,6 +24,7 @@ extension ErrorBody {
         }
     }
 
+    /// `{"detail":[{"loc":["body","items",0,"name"],"msg":"…","type":"missing"}]}`, or a list of texts.
     private func fastAPI(_ items: [JSONValue]) -> DecodedError {
         var answer = answer(.fastAPI)
         answer.violations.reserveCapacity(items.count)
@@ -38,6 +39,8 @@ extension ErrorBody {
         return answer
     }
 
+    /// Reads one problem. The first step of `loc` is the part of the request; the others are the path. Only problems in the body get a
+    /// pointer.
     private static func fastAPIViolation(_ item: JSONObject, text: String) -> FieldViolation {
         let location = item["loc"]?.arrayValue ?? []
         let code = item["type"]?.codeValue
@@ -54,6 +57,7 @@ extension ErrorBody {
         return FieldViolation(field: name.text, pointer: place == "body" ? pointer.text : nil, code: code, message: text)
     }
 
+    /// The parts of a request that FastAPI names.
     private static let places = ["body", "query", "path", "header", "cookie"]
 
     /// Returns the number in "Expected available in 42 seconds.", the only place in which some throttles report it.
@@ -122,6 +126,7 @@ extension ErrorBody {
         }
     }
 
+    /// Adds a text to a field, or to the message if it concerns the whole body.
     private static func note(_ text: String, at field: String, in answer: inout DecodedError) {
         if isWholeBody(field) {
             answer.message = answer.message.map { "\($0) \(text)" } ?? text

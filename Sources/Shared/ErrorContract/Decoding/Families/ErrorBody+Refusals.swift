@@ -2,6 +2,7 @@ import StrictJSON
 
 /// Formats that may report a failure with a successful status.
 extension ErrorBody {
+    /// `{"ok":false,"error":"ratelimited"}`. Slack responds with status 200, so the status is derived from the code.
     func slack(_ name: String) -> DecodedError {
         var answer = answer(.slack, code: error?.codeValue)
         if (200...299).contains(status) {
@@ -19,6 +20,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"success":false,"errors":[{"code":10000,"message":"…"}],"messages":[],"result":null}`. Only the first error is used.
     func cloudflareAPI(_ problems: [JSONValue]) -> DecodedError {
         let first = problems.first?.objectValue
         return answer(.cloudflareAPI, code: first?["code"]?.codeValue, message: first?["message"])

@@ -17,6 +17,7 @@ extension ErrorBody {
         return answer == nil && isEmpty ? nil : read
     }
 
+    /// The formats that are recognized by little more than one member.
     private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
 
     /// The objects that may contain values: the object and its error, or the first of its errors if it has no common message
@@ -26,6 +27,7 @@ extension ErrorBody {
         return [error?.objectValue?["data"]?.objectValue, error?.objectValue, object, first].compactMap(\.self)
     }
 
+    /// The first valid id under a common name.
     private var usualRequestID: String? {
         for place in places {
             for key in Self.requestIDKeys {
@@ -40,6 +42,7 @@ extension ErrorBody {
         "clerk_trace_id",
     ]
 
+    /// The first text under a common name that can be a code, otherwise a name such as `RecordNotFound` as the error.
     private var usualCode: ErrorCode? {
         for place in places {
             for key in ["code", "error_code", "errorCode", "errorType", "error_type", "category", "name", "type", "id"] {
@@ -49,6 +52,7 @@ extension ErrorBody {
         return error?.codeValue.flatMap { $0.rawValue.isCamelCase ? $0 : nil }
     }
 
+    /// The first number under `code` that is no HTTP status.
     private var usualNumber: ErrorCode? {
         places.lazy.compactMap { $0["code"]?.intValue }.first.flatMap { number in
             number != 0 && !(400...599).contains(number) ? ErrorCode("\(number)") : nil
@@ -66,6 +70,7 @@ extension ErrorBody {
         }
     }
 
+    /// The first text under a common name. Several texts are joined with spaces.
     private var usualMessage: String? {
         for place in places {
             for key in Self.messageKeys {
@@ -83,6 +88,7 @@ extension ErrorBody {
         return nil
     }
 
+    /// The common names of a message, the most specific first.
     private static let messageKeys = [
         "message", "messages", "error_message", "errorMessage", "errorMessages", "error_description", "description", "reason",
         "detail", "msg", "title", "error_summary", "errors",
@@ -90,6 +96,7 @@ extension ErrorBody {
 }
 
 extension ErrorBody {
+    /// The problems of the first common list that contains any.
     private var usualViolations: [FieldViolation] {
         let inner = error?.objectValue
         let innerDetails = inner?["details"]
@@ -104,6 +111,7 @@ extension ErrorBody {
         return FieldViolation.map(errors)
     }
 
+    /// Reads a problem by the common names of its text, field and code.
     private static func usualViolation(_ item: JSONObject) -> FieldViolation? {
         let text = item.string("message", "msg", "description", "detail")
         guard let text, let field = usualField(item) else { return nil }
@@ -112,6 +120,7 @@ extension ErrorBody {
         return .at(pointer: field, code: code, message: text)
     }
 
+    /// Returns the field of a problem: a name, the first of several names, or a path of steps.
     private static func usualField(_ item: JSONObject) -> String? {
         if let field = item.string("field", "propertyPath", "property", "param") ?? item.string("path") { return field }
         if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }

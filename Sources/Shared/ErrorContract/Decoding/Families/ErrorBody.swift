@@ -25,9 +25,14 @@ struct ErrorBody {
         self.detail = object["detail"]
     }
 
+    /// The member with a name, if there is one.
     subscript(key: String) -> JSONValue? { object[key] }
 
     /// Creates an error of a format.
+    /// - Parameters:
+    ///   - family: The format.
+    ///   - code: The code, if it is valid as one.
+    ///   - message: The text. A value other than a string counts as absent.
     func answer(_ family: ErrorBodyFamily, code: ErrorCode? = nil, message: JSONValue? = nil) -> DecodedError {
         var answer = DecodedError(status: status, family: family)
         answer.code = code

@@ -3,10 +3,12 @@ import StrictJSON
 
 /// The formats, the most specific first. A format that two of them share belongs to the one with more distinctive members.
 extension ErrorDecoder {
+    /// Decodes a JSON object as the first format that recognizes it, and adds values under common names.
     static func match(_ body: ErrorBody) -> DecodedError? {
         body.completed(family(of: body))
     }
 
+    /// Returns the error of the first format that recognizes the body.
     private static func family(of body: ErrorBody) -> DecodedError? {
         if let answer = body.contractProblem() { return answer }
         if let inner = body.error?.objectValue, let answer = body.errorObject(inner) { return answer }
@@ -53,6 +55,7 @@ extension ErrorBody {
         return answer
     }
 
+    /// `{"error":"…"}` or `{"message":"…"}`. An error that is a name with underscores is the code.
     private func line() -> DecodedError? {
         if let text = error?.stringValue {
             if text.hasPrefix("Rate limit exceeded") { return answer(.slowAPI, message: error) }
@@ -74,8 +77,10 @@ extension HTTPFields {
         marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
     }
 
+    /// The marks of all names in ``telling``.
     private static let marks = telling.reduce(UInt64(0)) { $0 | JSONObject.mark(of: $1.canonicalName) }
 
+    /// The fields that most servers use for codes, ids and delays.
     private static let telling: Set<HTTPField.Name> = [
         .contentType, .date, .server, .errorCode, .requestID, .plainRequestID, .cloudflareRay, .cloudflareMitigated,
         .amazonRequestID, .microsoftRequestID, .gitHubRequestID, .traceparent, .microsoftErrorCode, .amazonErrorType,
@@ -96,6 +101,7 @@ extension HTTPFields {
         Self.requestIDs.lazy.compactMap { value($0) }.first(where: ErrorDecoder.isCode)
     }
 
+    /// The headers with a request id, in the order of their precedence.
     private static let requestIDs: [HTTPField.Name] = [
         .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
     ]

@@ -5,6 +5,11 @@ extension ErrorDecoder {
     /// The number of bytes that identify the origin of a page.
     private static let pageStart = 4_096
 
+    /// Decodes a body that isn't JSON.
+    /// - Parameters:
+    ///   - bytes: The body. The origin of a page is searched for in its first 4,096 bytes.
+    ///   - status: The HTTP status.
+    ///   - headers: The response's headers.
     static func match(text bytes: UnsafeBufferPointer<UInt8>, status: Int, headers: HTTPFields) -> DecodedError {
         var answer = DecodedError(status: status)
         let page = UnsafeBufferPointer(rebasing: bytes.prefix(pageStart))
@@ -36,6 +41,7 @@ extension ErrorDecoder {
         return answer
     }
 
+    /// Recognizes one line of text of a throttle or of Cloudflare. The text is not used as a message.
     private static func readLine(_ bytes: UnsafeBufferPointer<UInt8>, into answer: inout DecodedError) {
         guard bytes.count <= 256, let text = String(validating: bytes, as: UTF8.self) else { return }
         let line = text[...].trimmedText.lowercased()
@@ -61,6 +67,7 @@ extension ErrorDecoder {
         }
     }
 
+    /// Whether the response has passed Cloudflare's edge.
     private static func isCloudflare(_ headers: HTTPFields) -> Bool {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
@@ -97,13 +104,19 @@ extension ErrorDecoder {
 struct PageMarks: OptionSet {
     let rawValue: UInt16
 
+    /// The root element of an XML error of AWS.
     static let errorElement = Self(rawValue: 1 << 0)
+    /// The line in which Express names the route that it can't find.
     static let express = Self(rawValue: 1 << 1)
+    /// The signature of nginx or OpenResty.
     static let nginx = Self(rawValue: 1 << 2)
+    /// A name that Cloudflare's error pages contain.
     static let cloudflare = Self(rawValue: 1 << 3)
     /// Texts by which firewalls and portals ask a visitor for a challenge or a sign-in.
     static let challenge = Self(rawValue: 1 << 4)
+    /// The title of Akamai's refusal, if ``reference`` is set, too.
     static let accessDenied = Self(rawValue: 1 << 5)
+    /// The reference number of Akamai's refusal.
     static let reference = Self(rawValue: 1 << 6)
 
     /// Searches a page once. O(n).
@@ -116,6 +129,7 @@ struct PageMarks: OptionSet {
         self.rawValue = rawValue
     }
 
+    /// Returns the mark whose text begins at an index. The first byte excludes most indices.
     private static func mark(in page: UnsafeBufferPointer<UInt8>, at index: Int) -> PageMarks {
         let stands = { (text: StaticString) in page.stands(text, at: index, ignoringCase: true) }
         switch page[index] {

@@ -30,6 +30,7 @@ extension ErrorDecoder {
         return body.withContiguousStorageIfAvailable(inspect) ?? Array(body).withUnsafeBufferPointer(inspect)
     }
 
+    /// Decodes the failure that a body without a byte order mark reports.
     private func refusal(
         status: Int,
         headers: HTTPFields,
@@ -52,6 +53,7 @@ extension ErrorDecoder {
     /// The members that may report a failure.
     private static let verdicts: Set<String> = ["success", "valid", "ok", "error", "errors", "data"]
 
+    /// Whether the members report a failure.
     private static func refuses(_ outline: JSONObject) -> Bool {
         let hasError = outline["error"]?.stringValue != nil
         return outline["success"] == false || hasError && (outline["valid"] == false || outline["ok"] == false)

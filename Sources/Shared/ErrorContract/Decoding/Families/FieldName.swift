@@ -1,7 +1,8 @@
 import Foundation
 import StrictJSON
 
-/// A field name for users, such as `items[1].name`, built step by step.
+/// A field name for users, such as `items[1].name`, built step by step. It is one buffer of bytes, because names of deep bodies are built
+/// and shortened often.
 struct FieldName {
     private var bytes: [UInt8] = []
 
@@ -41,7 +42,7 @@ struct FieldName {
         append(text.replacing("~1", with: "/").replacing("~0", with: "~"))
     }
 
-    /// Appends the name of a member or the index of an element.
+    /// Appends the name of a member or the index of an element: a step of digits counts as an index.
     mutating func append(_ step: String) {
         var step = step
         step.withUTF8 { append(bytes: $0) }
@@ -80,10 +81,12 @@ struct FieldName {
         return body(&self)
     }
 
+    /// Removes bytes at the end.
     private mutating func shorten(to length: Int) {
         while bytes.count > length { bytes.removeLast() }
     }
 
+    /// The name so far.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
@@ -91,6 +94,7 @@ struct FieldName {
 struct FieldPointer {
     private var bytes = [UInt8(ascii: "#")]
 
+    /// Appends a step and escapes `~` and `/` (RFC 6901 §3).
     mutating func append(_ step: String) {
         bytes.append(UInt8(ascii: "/"))
         for byte in step.utf8 {
@@ -102,6 +106,7 @@ struct FieldPointer {
         }
     }
 
+    /// The pointer so far.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 

@@ -54,10 +54,12 @@ extension RetryAfter {
         return .seconds(Int64(min(seconds, 315_360_000).rounded(.up)))
     }
 
+    /// Returns the delay of a number in a body; `nil` for another value.
     static func delay(seconds value: JSONValue?) -> Duration? {
         value?.doubleValue.flatMap { delay(seconds: $0) }
     }
 
+    /// Returns a delay in whole seconds, rounded up.
     static func delay(milliseconds: Double) -> Duration? {
         delay(seconds: milliseconds / 1_000)
     }
@@ -68,10 +70,12 @@ extension RetryAfter {
         return secondsRoundedUp(text.dropLast()).map { min(.seconds($0), longest) }
     }
 
+    /// Parses a delay in seconds.
     private static func plain(_ text: String) -> Duration? {
         number(text).flatMap { delay(seconds: $0) }
     }
 
+    /// Parses a number without a sign and an exponent, of at most 32 bytes.
     private static func number(_ text: some StringProtocol) -> Double? {
         let trimmed = Substring(text).trimmedText
         guard trimmed.utf8.count <= 32, secondsRoundedUp(trimmed[...]) != nil else { return nil }
@@ -97,6 +101,7 @@ extension RetryAfter {
         return headers.value(.rateLimitReset).flatMap { reset($0, in: answer) }
     }
 
+    /// Parses the fields `X-RateLimit-…` and `X-Rate-Limit-…`.
     private static func oldRateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
         let headers = answer.headers
         let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
@@ -110,6 +115,10 @@ extension RetryAfter {
         return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: answer) }
     }
 
+    /// Returns whether the reset of a quota is the delay of a refusal.
+    /// - Parameters:
+    ///   - remaining: The remaining requests, as the response contains them.
+    ///   - status: The HTTP status. Under 403, only a quota that is used up counts.
     static func mayCount(remaining: String?, status: Int) -> Bool {
         guard let remaining else { return status != 403 }
         return number(remaining) == 0
@@ -136,10 +145,12 @@ extension RetryAfter {
         }
     }
 
+    /// Returns the time from the response to a date; zero for a date in the past.
     static func distance(to date: Date, in answer: ResponseTime) -> Duration? {
         delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
 
+    /// Parses `name=value` pairs between semicolons or commas.
     private static func parameters(_ text: some StringProtocol) -> [String: String] {
         var found: [String: String] = [:]
         for part in text.split(whereSeparator: { $0 == ";" || $0 == "," }) {
@@ -152,7 +163,9 @@ extension RetryAfter {
 }
 
 extension RetryAfter {
+    /// The members with a delay in seconds.
     private static let secondsKeys = ["retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds"]
+    /// The members with a delay in milliseconds.
     private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
 
     /// Returns the delay in a body, at any common location.
@@ -207,6 +220,7 @@ extension RetryAfter {
         return longestWait
     }
 
+    /// The fields of one quota. `start` and `name` surround the word `reset` or `remaining`.
     private struct Quota {
         var reset: HTTPField.Name
         var remaining: HTTPField.Name?
@@ -217,6 +231,7 @@ extension RetryAfter {
         }
     }
 
+    /// The quotas of vendors that send separate fields for each.
     private static let quotas =
         // OpenAI and compatible servers: durations such as 6m0s and 20ms.
         ["-requests", "-tokens"].map { Quota("x-ratelimit-", $0, isNameLast: true) }
@@ -246,7 +261,7 @@ extension RetryAfter {
         return delay(seconds: seconds)
     }
 
-    /// A longer name is listed before a name that it begins with.
+    /// The units of Go's format. A longer name is listed before a name that it begins with.
     private static let units: [(name: String, seconds: Double)] = [
         ("ms", 0.001), ("us", 0.000_001), ("ns", 0.000_000_001), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]

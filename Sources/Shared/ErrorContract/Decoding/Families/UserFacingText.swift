@@ -1,4 +1,5 @@
-/// Distinguishes texts for users from internal texts of a server.
+/// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors. It is a heuristic: it
+/// prefers to hide a text, because the library has its own for each error.
 enum UserFacingText {
     /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
@@ -20,6 +21,7 @@ enum UserFacingText {
             || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "S") || byte == UInt8(ascii: "T")
     }
 
+    /// Whether an internal text begins at an index.
     private static func isInternal(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         switch bytes[index] {
         case UInt8(ascii: "<"):
@@ -40,7 +42,7 @@ enum UserFacingText {
         }
     }
 
-    /// Removes texts from an error that must not be shown to users.
+    /// Removes texts from an error that must not be shown to users, and codes of fields that must not be logged.
     static func cleanse(_ error: inout DecodedError) {
         if let text = error.message {
             let isFit = text.utf8.count <= longest && text.contains { !$0.isWhitespace } && !isInternal(text)

@@ -1,0 +1,41 @@
+/// The CRC-32C (Castagnoli) of bytes, eight bytes at a time.
+struct CRC32C {
+    private var register: UInt32 = 0xFFFF_FFFF
+
+    /// The checksum of the bytes so far. That of none is 0.
+    var value: UInt32 { ~register }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        var crc = register
+        Self.tables.withUnsafeBufferPointer { tables in
+            var index = 0
+            while index + 8 <= bytes.count {
+                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(crc)
+                crc = 0
+                for byte in 0..<8 { crc ^= tables[(7 - byte) << 8 | Int(truncatingIfNeeded: word >> (8 * UInt64(byte)) & 0xFF)] }
+                index += 8
+            }
+            while index < bytes.count {
+                crc = crc >> 8 ^ tables[Int((crc ^ UInt32(bytes[index])) & 0xFF)]
+                index += 1
+            }
+        }
+        register = crc
+    }
+
+    mutating func update(_ number: UInt64) {
+        withUnsafeBytes(of: number.littleEndian) { update($0) }
+    }
+
+    /// Table `k` has, at `256 * k`, the effect of a byte that is followed by `k` zeros.
+    private static let tables: [UInt32] = {
+        var tables = (0..<256).map { byte in
+            (0..<8).reduce(UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }
+        }
+        for index in 256..<8 * 256 {
+            let previous = tables[index - 256]
+            tables.append(previous >> 8 ^ tables[Int(previous & 0xFF)])
+        }
+        return tables
+    }()
+}

@@ -1,0 +1,100 @@
+package import PrivateFiles
+
+/// Copies the frames that count to a new segment, slice by slice. The journal is used meanwhile: what is appended is copied at the end.
+package struct Compaction<State: JournalState>: Sendable {
+    /// The state that decides which frames are kept; `nil` if all are.
+    fileprivate let state: State?
+    fileprivate let source: JournalSegment
+    fileprivate var draft: SegmentDraft
+    /// The new segment, as far as it is written.
+    fileprivate var copy: JournalSegment
+    /// Up to where the source is copied.
+    fileprivate var position = SegmentHeader.area
+    /// Frames from here on are copied whatever the state decides: it doesn't know what is appended behind them.
+    fileprivate let boundary: Int
+
+    fileprivate init(_ source: JournalSegment, state: State?, draft: SegmentDraft, header: SegmentHeader) {
+        (self.source, self.state, self.draft, boundary) = (source, state, draft, source.end)
+        copy = JournalSegment(file: draft.file, header: header, size: 0)
+    }
+
+    package func remove() { draft.remove() }
+
+    /// How many bytes are copied at once.
+    private let slice = 256 * 1024
+
+    /// Copies a slice; returns whether there are more. Needs no lock.
+    package mutating func step() throws(FileFailure) -> Bool {
+        try advance(to: min(boundary, position + slice), in: source)
+        return position < boundary
+    }
+
+    /// Copies what was appended meanwhile, and brings the copy to the medium, so that little is left to do under the lock.
+    package mutating func settle(with core: JournalCore<State>) throws(FileFailure) {
+        if let segment = core.segment, segment.header.salt == source.header.salt { try advance(to: segment.end, in: segment) }
+        copy.size = copy.end + core.options.reserve + core.options.growth
+        try draft.file.writeAll([UInt8](repeating: 0, count: copy.size - copy.end), at: copy.end)
+        _ = try draft.file.syncAll()
+    }
+
+    /// Copies the frames that start before an offset.
+    fileprivate mutating func advance(to limit: Int, in source: JournalSegment) throws(FileFailure) {
+        var scanner = source.scanner(from: position)
+        var bytes: [UInt8] = []
+        let start = copy.end
+        while scanner.offset < limit {
+            if let damage = source.damaged.first(where: { $0.lowerBound == scanner.offset }) {
+                scanner.offset = damage.upperBound
+                continue
+            }
+            let isJudged = scanner.offset < boundary
+            guard case .frame(let frame, _) = try scanner.next(copy.nextSequence...UInt64.max) else { throw .damaged }
+            guard frame.header.kind != FrameFormat.markKind else { continue }
+            if isJudged, let state, !state.keeps(frame.header) { continue }
+            FrameFormat.append(frame, to: &bytes, at: copy.end, salt: copy.header.salt)
+            copy.add(frame.header)
+        }
+        try draft.file.writeAll(bytes, at: start)
+        position = scanner.offset
+    }
+}
+
+extension JournalCore {
+    /// The bytes of frames that don't count.
+    var deadBytes: Int { (segment?.end ?? SegmentHeader.area) - SegmentHeader.area - state.liveBytes }
+
+    /// Starts to write a new segment.
+    /// - Parameter keepingAll: Whether frames are kept that don't count.
+    package func beginCompaction(keepingAll: Bool = false, device: UInt128? = nil) throws(FileFailure) -> Compaction<State>? {
+        guard let segment, report.newerVersion == nil else { return nil }
+        var header = segment.header
+        header.salt = .random(in: .min ... .max)
+        header.device = device ?? header.device
+        return Compaction(segment, state: keepingAll ? nil : state, draft: try SegmentDraft(path, files: files), header: header)
+    }
+
+    /// Copies the rest, and replaces the segment. For ``exclusively(_:)``.
+    /// - Returns: Whether it did: not if another process has replaced the segment.
+    @discardableResult
+    package mutating func finish(_ compaction: inout Compaction<State>) throws(FileFailure) -> Bool {
+        guard let segment, segment.header.salt == compaction.source.header.salt else {
+            compaction.draft.remove()
+            return false
+        }
+        try compaction.advance(to: segment.end, in: segment)
+        var copy = compaction.copy
+        copy.nextSequence = max(segment.nextSequence, segment.header.baseSequence)
+        copy.header.baseSequence = copy.nextSequence
+        copy.header.baseOffset = copy.end
+        if copy.size < copy.end + options.reserve {
+            let start = max(copy.end, copy.size)
+            copy.size = copy.end + options.reserve
+            try copy.file.writeAll([UInt8](repeating: 0, count: copy.size - start), at: start)
+        }
+        try compaction.draft.complete(copy.header)
+        (copy.synced, copy.marked) = (copy.end, copy.end)
+        self.segment = copy
+        mustRewrite = false
+        return true
+    }
+}

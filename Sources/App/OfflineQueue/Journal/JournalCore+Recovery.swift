@@ -1,0 +1,205 @@
+import PrivateFiles
+
+extension JournalCore {
+    /// Applies the frames that were appended since the last call; reads all of them if another process has replaced the segment.
+    mutating func catchUp() throws(FileFailure) {
+        guard let segment = place else { return try load() }
+        let status = try segment.file.status()
+        guard status.links > 0, report.newerVersion == nil else { return try load() }
+        self.segment?.size = status.size
+        let next = try segment.file.readAll(min(FrameFormat.headerSize, max(0, status.size - segment.end)), at: segment.end)
+        if next.contains(where: { $0 != 0 }) { try scan(isLoading: false) }
+    }
+
+    /// Reads the segment from its beginning, and repairs it.
+    private mutating func load() throws(FileFailure) {
+        let isFirst = segment == nil
+        report.newerVersion = nil
+        if isFirst { try removeDrafts() }
+        let file = try openSegment()
+        let status = try file.status()
+        switch SegmentHeader.read(try file.readAll(SegmentHeader.area, at: 0)) {
+        case .newer(let version):
+            report.newerVersion = version
+            return
+        case .damaged:
+            try setAside(file, size: status.size)
+            return try load()
+        case .header(let header):
+            report.isRestored = header.device != (try device())
+            segment = JournalSegment(file: file, header: header, size: status.size)
+        }
+        state.restart()
+        try scan(isLoading: true)
+        guard report.newerVersion == nil else { return }
+        // Frames of a process that was killed may not be on the medium.
+        if let task = prepareSync(always: true) {
+            do throws(FileFailure) {
+                finishSync(task, try task.run())
+            } catch {
+                mustRewrite = true
+            }
+        }
+        // The damage is set aside: a segment without it need not be repaired again.
+        if segment?.damaged.isEmpty == false { try? rewrite() }
+    }
+
+    private func openSegment() throws(FileFailure) -> any JournalFile {
+        do throws(FileFailure) {
+            return try files.open(path, creating: false)
+        } catch {
+            // Only the first time: a journal that was there must not come to be empty.
+            guard error.isMissing, segment == nil else { throw error }
+            let header = SegmentHeader(
+                salt: .random(in: .min ... .max),
+                baseSequence: 1,
+                baseOffset: SegmentHeader.area,
+                device: try device()
+            )
+            let draft = try SegmentDraft(path, files: files)
+            try draft.complete(header)
+            return draft.file
+        }
+    }
+
+    /// The digest of what names this place and device.
+    func device() throws(FileFailure) -> UInt128 {
+        if let id = options.deviceID { return PrivateFile.digest(id) }
+        return PrivateFile.digest("\(try files.status(of: folder).identity.inode)")
+    }
+
+    /// Removes what a process left that was killed while it wrote a segment. If another process is writing one, it tries again later.
+    private func removeDrafts() throws(FileFailure) {
+        for name in try files.names(in: folder) where name.hasSuffix(SegmentDraft.suffix) {
+            try? files.remove(folder + "/" + name)
+        }
+    }
+
+    /// Gives a file without a header another name.
+    private mutating func setAside(_ file: any JournalFile, size: Int) throws(FileFailure) {
+        let aside = folder + "/damaged-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        try files.rename(path, to: aside)
+        try files.syncFolder(folder)
+        segment = nil
+        report.quarantined.append(.init(range: 0..<size, file: aside, sequences: 0..<0))
+    }
+}
+
+extension JournalCore {
+    /// Applies the frames from the end on.
+    private mutating func scan(isLoading: Bool) throws(FileFailure) {
+        guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
+            return
+        }
+        // The frames of a transaction that isn't complete.
+        var group: [(frame: JournalFrame, flags: UInt16)] = []
+        while let segment = place {
+            let isBase = scanner.offset < segment.header.baseOffset
+            if !isLoading, group.isEmpty, try scanner.isAtZeros() { return }
+            let last = group.last?.frame.header.sequence
+            let next = max(last.map { $0 + 1 } ?? segment.nextSequence, isBase ? 0 : segment.header.baseSequence)
+            let item = try scanner.next(isBase ? next...max(next, segment.header.baseSequence - 1) : next...next)
+            if case .frame(let frame, let flags) = item, (flags & FrameFormat.follows != 0) == !group.isEmpty {
+                group.append((frame, flags))
+                if flags & FrameFormat.isFollowed == 0 {
+                    apply(group, isLoading: isLoading)
+                    group = []
+                }
+            } else if case .newer(let version) = item {
+                report.newerVersion = version
+                return
+            } else {
+                if case .frame(let frame, _) = item { scanner.offset -= frame.header.storedSize }
+                guard let offset = try repair(at: scanner.offset, next: next, pending: group.count) else { break }
+                scanner.offset = offset
+                group = []
+            }
+        }
+        if let segment = place, segment.end >= segment.header.baseOffset {
+            self.segment?.nextSequence = max(segment.nextSequence, segment.header.baseSequence)
+        }
+    }
+
+    private mutating func apply(_ group: [(frame: JournalFrame, flags: UInt16)], isLoading: Bool) {
+        guard let segment = place else { return }
+        var bytes: [UInt8] = []
+        if !isLoading {
+            for (frame, flags) in group {
+                FrameFormat.append(frame, flags: flags, to: &bytes, at: segment.end + bytes.count, salt: segment.header.salt)
+            }
+        }
+        self.segment?.add(group.map(\.frame.header), bytes: bytes)
+        for (frame, _) in group {
+            if let mark = FrameFormat.mark(frame) {
+                self.segment?.marked = max(segment.marked, mark)
+            } else {
+                state.apply(frame)
+                lastSequence = max(lastSequence, frame.header.sequence)
+            }
+        }
+    }
+
+    /// Handles bytes that are no frame: sets them aside if they were synced once, or cuts them and all behind them.
+    /// - Returns: The offset from which frames are read; `nil` at the end.
+    private mutating func repair(at offset: Int, next: UInt64, pending: Int) throws(FileFailure) -> Int? {
+        guard let segment = place else { return nil }
+        var scanner = FrameScanner(segment.file, salt: segment.header.salt, from: offset, to: segment.size)
+        let isBase = offset < segment.header.baseOffset
+        let used = try scanner.usedBytes()
+        if !isBase, used == 0, pending == 0 { return nil }
+        // The whole frames behind it, and what their marks say.
+        let sequences = next...max(next, segment.header.baseSequence) + UInt64(segment.size)
+        var resumption: (offset: Int, sequence: UInt64)?
+        var (synced, frames) = (segment.header.baseOffset, pending)
+        while let (frame, flags, start) = try scanner.search(sequences) {
+            if flags & FrameFormat.follows == 0, resumption == nil { resumption = (start, frame.header.sequence) }
+            if let mark = FrameFormat.mark(frame) { synced = max(synced, mark) } else { frames += 1 }
+        }
+        guard offset < synced else {
+            report.cutBytes += offset + used - segment.end
+            report.cutFrames += frames
+            try cut()
+            return nil
+        }
+        // Without a whole frame behind it, the damage reaches to the end.
+        let (end, sequence) = resumption ?? (max(segment.size, segment.header.baseOffset), max(next, segment.header.baseSequence))
+        try quarantine(segment.end..<end, sequences: segment.nextSequence..<max(sequence, segment.nextSequence))
+        self.segment?.skip(to: end, nextSequence: sequence)
+        return end
+    }
+
+    /// Overwrites everything behind the frames with zeros, on the medium.
+    mutating func cut() throws(FileFailure) {
+        guard let segment = place else { return }
+        let file = segment.file
+        // Until the zeros are on the medium, a new frame could stand before an old one.
+        mustRewrite = true
+        let size = try file.status().size
+        let kept = min(size, segment.end + options.reserve)
+        try file.truncate(to: kept)
+        try file.writeAll([UInt8](repeating: 0, count: kept - segment.end), at: segment.end)
+        self.segment?.size = kept
+        _ = try file.syncAll()
+        mustRewrite = false
+    }
+
+    /// Copies damaged bytes to a file. If that can't be, they stay where they are.
+    private mutating func quarantine(_ range: Range<Int>, sequences: Range<UInt64>) throws(FileFailure) {
+        guard let segment = place else { return }
+        var path: String? = "\(folder)/damaged-\(String(segment.header.salt, radix: 16))-\(range.lowerBound)"
+        do throws(FileFailure) {
+            if let path {
+                let file = try files.open(path, creating: true)
+                try file.truncate(to: 0)
+                try file.writeAll(try segment.file.readAll(range.count, at: range.lowerBound), at: 0)
+                _ = try file.syncAll()
+                try files.syncFolder(folder)
+            }
+        } catch {
+            if let path { try? files.remove(path) }
+            path = nil
+        }
+        let found = RecoveryReport.Quarantine(range: range, file: path, sequences: sequences)
+        if !report.quarantined.contains(found) { report.quarantined.append(found) }
+    }
+}

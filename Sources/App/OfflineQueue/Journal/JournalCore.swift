@@ -1,0 +1,147 @@
+package import PrivateFiles
+
+/// The journal without threads and waits: what one process knows of the file, and what it does with it.
+///
+/// The folder has these files:
+/// - `journal`, the segment. A new one replaces it by its name.
+/// - `lock`, which a process locks while it appends or repairs. It is never removed.
+/// - `journal.N.new`, a segment that is being written.
+/// - `damaged-N-OFFSET`, bytes of a segment that are no frames any more.
+package struct JournalCore<State: JournalState>: Sendable {
+    let folder: String
+    let files: any JournalFileSystem
+    let options: JournalOptions
+    package internal(set) var state: State
+    package internal(set) var report = RecoveryReport()
+    var segment: JournalSegment?
+    /// The segment without what is copied when it changes.
+    var place: SegmentPlace? { segment?.place }
+    /// Set when a sync has failed: what it should have brought to the medium must be written to a new segment.
+    package internal(set) var mustRewrite = false
+    /// The last frame of the journal's user.
+    package internal(set) var lastSequence: UInt64 = 0
+    /// The last of these frames that survives a loss of power.
+    package internal(set) var syncedSequence: UInt64 = 0
+    private var lockFile: (any JournalFile)?
+
+    package init(folder: String, state: State, files: any JournalFileSystem, options: JournalOptions) {
+        (self.folder, self.state, self.files, self.options) = (folder, state, files, options)
+    }
+
+    var path: String { folder + "/journal" }
+    private var lockPath: String { folder + "/lock" }
+
+    /// Runs a closure while this process has the lock, with all frames applied; returns `nil` if another one has it.
+    package mutating func exclusively<Result>(_ body: (inout Self) throws -> Result) throws -> Result? {
+        guard let lock = try takeLock() else { return nil }
+        defer { lock.unlock() }
+        try catchUp()
+        return try body(&self)
+    }
+
+    /// Runs a closure that may append frames. For ``exclusively(_:)``.
+    package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
+        if let version = report.newerVersion { throw JournalError.newerVersion(version) }
+        if mustRewrite { try rewrite() }
+        guard let segment = place else { throw FileFailure.missing }
+        let hasMark = segment.synced > segment.marked && report.downgrade == nil
+        var transaction = JournalTransaction(nextSequence: segment.nextSequence + (hasMark ? 1 : 0))
+        let result = try body(state, &transaction)
+        guard !transaction.frames.isEmpty else { return result }
+        let maximum = min(options.maximumPayload, FrameFormat.maximumSize - FrameFormat.headerSize)
+        guard transaction.frames.allSatisfy({ $0.payload.count <= maximum }) else { throw JournalError.tooLarge }
+        try append(transaction.frames, withMark: hasMark, usingReserve: transaction.usesReserve)
+        return result
+    }
+
+    /// Returns a reader of a frame, which needs no lock.
+    func reader(of sequence: UInt64) throws(JournalError) -> JournalReader {
+        guard let segment, let start = segment.start(of: sequence) else { throw .missing(sequence) }
+        return JournalReader(
+            file: segment.file,
+            salt: segment.header.salt,
+            sequence: sequence,
+            start: start,
+            end: segment.end
+        )
+    }
+
+    /// Writes a mark of what was synced, if that isn't marked. For ``exclusively(_:)``.
+    package mutating func mark() throws(FileFailure) {
+        guard let segment = place, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite,
+            report.newerVersion == nil
+        else { return }
+        try append([], withMark: true, usingReserve: false)
+    }
+
+    private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
+        guard let segment = place else { throw .missing }
+        let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)
+        var bytes: [UInt8] = []
+        var added: [JournalFrameHeader] = []
+        if withMark {
+            let mark = FrameFormat.mark(synced, sequence: segment.nextSequence)
+            FrameFormat.append(mark, to: &bytes, at: start, salt: salt)
+            added.append(mark.header)
+        }
+        for (index, frame) in frames.enumerated() {
+            let flags = FrameFormat.flags(index, of: frames.count)
+            FrameFormat.append(frame, flags: flags, to: &bytes, at: start + bytes.count, salt: salt)
+            added.append(frame.header)
+        }
+        try makeSpace(for: bytes.count, usingReserve: usingReserve)
+        do throws(FileFailure) {
+            try segment.file.writeAll(bytes, at: start)
+        } catch {
+            // If this fails too, the next transaction finds the rest of the frames, and cuts them.
+            try? cut()
+            throw error
+        }
+        self.segment?.add(added, bytes: bytes)
+        if withMark { self.segment?.marked = synced }
+        for frame in frames { state.apply(frame) }
+        lastSequence = frames.last?.header.sequence ?? lastSequence
+    }
+
+    /// Extends the file so that a number of bytes fit behind the frames, and the reserve behind those.
+    private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
+        guard let segment = place else { return }
+        let needed = segment.end + count + (usingReserve ? 0 : options.reserve)
+        guard needed > segment.size else { return }
+        let size = needed + options.growth
+        do throws(FileFailure) {
+            try segment.file.writeAll([UInt8](repeating: 0, count: size - segment.size), at: segment.size)
+        } catch {
+            if let size = try? segment.file.status().size { self.segment?.size = size }
+            throw error
+        }
+        self.segment?.size = size
+    }
+
+    private mutating func takeLock() throws(FileFailure) -> (any JournalFile)? {
+        if lockFile == nil { lockFile = try openLock() }
+        guard let file = lockFile, try file.lock() else { return nil }
+        // A lock on a file that has lost its name excludes no other process.
+        do throws(FileFailure) {
+            if try file.status().identity == files.status(of: lockPath).identity { return file }
+        } catch {
+            file.unlock()
+            guard error.isMissing else { throw error }
+            lockFile = nil
+            return nil
+        }
+        file.unlock()
+        lockFile = nil
+        return nil
+    }
+
+    private func openLock() throws(FileFailure) -> any JournalFile {
+        do throws(FileFailure) {
+            return try files.open(lockPath, creating: true)
+        } catch {
+            guard error.isMissing else { throw error }
+            try files.createFolder(folder)
+            return try files.open(lockPath, creating: true)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import PrivateFiles
+
+/// A segment that is being written, under a name that no other draft has. It gets the journal's name when all of it is on the medium.
+struct SegmentDraft: Sendable {
+    static let suffix = ".new"
+
+    let file: any JournalFile
+    private let path: String
+    private let journal: String
+    private let files: any JournalFileSystem
+
+    /// - Parameter journal: The path of the journal.
+    init(_ journal: String, files: any JournalFileSystem) throws(FileFailure) {
+        (self.journal, self.files) = (journal, files)
+        path = "\(journal).\(String(UInt64.random(in: 0 ... .max), radix: 16))\(Self.suffix)"
+        file = try files.open(path, creating: true)
+    }
+
+    /// Writes the header and gives the file the journal's name. That name survives a loss of power only when the folder is synced.
+    func complete(_ header: SegmentHeader) throws(FileFailure) {
+        do throws(FileFailure) {
+            try file.writeAll(header.bytes, at: 0)
+            try file.writeAll(header.bytes, at: SegmentHeader.copyOffset)
+            _ = try file.syncAll()
+            try files.rename(path, to: journal)
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    func remove() { try? files.remove(path) }
+}

@@ -1,0 +1,65 @@
+import Foundation
+package import PrivateFiles
+
+/// The files of the system.
+package struct SystemFiles: JournalFileSystem {
+    package init() {}
+
+    package func createFolder(_ path: String) throws(FileFailure) {
+        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            // New files in the folder inherit the class.
+            attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
+        #endif
+        try createFolder(path, attributes: attributes)
+        #if canImport(Darwin)
+            do {
+                var url = URL(fileURLWithPath: path, isDirectory: true)
+                var values = URLResourceValues()
+                values.isExcludedFromBackup = true
+                try url.setResourceValues(values)
+            } catch {
+                throw FileFailure(error)
+            }
+        #endif
+    }
+
+    /// Creates a folder and those above it, each with a name that survives a loss of power.
+    private func createFolder(_ path: String, attributes: [FileAttributeKey: Any]) throws(FileFailure) {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try createFolder(parent, attributes: [.posixPermissions: 0o700])
+        do {
+            // Another process may create it at the same time.
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: attributes)
+        } catch {
+            throw FileFailure(error)
+        }
+        try OpenFile.syncFolder(parent)
+    }
+
+    package func names(in folder: String) throws(FileFailure) -> [String] {
+        do { return try FileManager.default.contentsOfDirectory(atPath: folder) } catch { throw FileFailure(error) }
+    }
+
+    package func open(_ path: String, creating: Bool) throws(FileFailure) -> any JournalFile {
+        try OpenFile(path, creating: creating)
+    }
+
+    package func status(of path: String) throws(FileFailure) -> FileStatus { try .of(path) }
+
+    package func rename(_ path: String, to newPath: String) throws(FileFailure) { try OpenFile.rename(path, to: newPath) }
+
+    package func remove(_ path: String) throws(FileFailure) { try PrivateFile.remove(path) }
+
+    package func syncFolder(_ path: String) throws(FileFailure) { try OpenFile.syncFolder(path) }
+}
+
+extension FileFailure {
+    /// The cause of an error of Foundation.
+    fileprivate init(_ error: any Error) {
+        let error = error as NSError
+        let cause = error.domain == NSPOSIXErrorDomain ? error : error.userInfo[NSUnderlyingErrorKey] as? NSError
+        self.init(code: cause?.domain == NSPOSIXErrorDomain ? Int32(truncatingIfNeeded: cause?.code ?? 0) : Self.damaged.code)
+    }
+}

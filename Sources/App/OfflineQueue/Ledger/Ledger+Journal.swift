@@ -1,0 +1,20 @@
+extension Ledger: JournalState {
+    mutating func apply(_ frame: JournalFrame) {
+        apply(
+            kind: frame.header.kind,
+            payload: frame.payload,
+            sequence: frame.header.sequence,
+            storedSize: frame.header.storedSize
+        )
+    }
+
+    func keeps(_ frame: JournalFrameHeader) -> Bool { keeps(kind: frame.kind, sequence: frame.sequence) }
+}
+
+extension JournalTransaction {
+    /// Appends an entry.
+    mutating func append(_ entry: QueueEntry) {
+        let (kind, payload) = entry.frame
+        append(kind: kind, payload: payload)
+    }
+}

@@ -1,0 +1,139 @@
+import ErrorContract
+import HTTPTypes
+import Synchronization
+
+/// Distributes the changes of a ledger: to subscribers, and to the callers that wait for a request.
+final class ChangeHub: Sendable {
+    /// How a request ended for a caller that waits for it.
+    enum Outcome: Sendable {
+        /// `nil` if another process or an earlier attempt delivered it, so that there is no response.
+        case delivered(HTTPResponse?, [UInt8])
+        case refused(APIError)
+        /// It is sent later, or was removed.
+        case later
+    }
+
+    private struct State {
+        var subscriptions: [Weak] = []
+        var waiters: [QueuedRequestID: Waiter] = [:]
+        var wakeups: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var nextWakeup: UInt64 = 0
+    }
+
+    private struct Weak {
+        weak let subscription: QueueSubscription?
+    }
+
+    /// Waits for the outcome of one request.
+    final class Waiter: Sendable {
+        private let state = Mutex<(outcome: Outcome?, reader: CheckedContinuation<Outcome, Never>?)>((nil, nil))
+
+        func settle(_ outcome: Outcome) {
+            let reader = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+                guard state.outcome == nil else { return nil }
+                state.outcome = outcome
+                defer { state.reader = nil }
+                return state.reader
+            }
+            reader?.resume(returning: outcome)
+        }
+
+        /// The outcome. Returns `later` when the task is canceled.
+        func wait() async -> Outcome {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let outcome = state.withLock { state -> Outcome? in
+                        if state.outcome == nil { state.reader = continuation }
+                        return state.outcome
+                    }
+                    if let outcome { continuation.resume(returning: outcome) }
+                }
+            } onCancel: {
+                settle(.later)
+            }
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Called with each change, under the lock of the journal.
+    func note(_ change: Ledger.Change) {
+        switch change {
+        case .restarted: emit(.missed(1))
+        case .entry(let entry, let id, _):
+            if let event = QueueEvent(entry, id: id) { emit(event) }
+            switch entry {
+            case .stored, .revived: wake()
+            // Delivered by another process, or removed: a caller in this process that knows more was informed before.
+            case .delivered: settle(id, .delivered(nil, []))
+            case .removed, .buried: settle(id, .later)
+            default: break
+            }
+        }
+    }
+
+    func emit(_ event: QueueEvent) {
+        let subscriptions = state.withLock { state in
+            state.subscriptions.removeAll { $0.subscription == nil }
+            return state.subscriptions
+        }
+        for subscription in subscriptions { subscription.subscription?.push(event) }
+    }
+
+    func subscribe() -> QueueSubscription {
+        let subscription = QueueSubscription()
+        state.withLock { $0.subscriptions.append(Weak(subscription: subscription)) }
+        return subscription
+    }
+
+    func wait(for id: QueuedRequestID, _ waiter: Waiter) { state.withLock { $0.waiters[id] = waiter } }
+
+    /// Removes the caller that waits for a request, to inform it later.
+    func take(_ id: QueuedRequestID) -> Waiter? { state.withLock { $0.waiters.removeValue(forKey: id) } }
+
+    func settle(_ id: QueuedRequestID, _ outcome: Outcome) { take(id)?.settle(outcome) }
+
+    /// Wakes the loops that wait for something to send.
+    func wake() { for wakeup in state.withLock({ Array($0.wakeups.values) }) { wakeup.yield() } }
+
+    /// Runs a closure with a stream that gets an element when there may be something to send.
+    func withWakeups<Result>(_ body: (AsyncStream<Void>) async -> Result) async -> Result {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state in
+            state.nextWakeup += 1
+            state.wakeups[state.nextWakeup] = continuation
+            return state.nextWakeup
+        }
+        defer { state.withLock { _ = $0.wakeups.removeValue(forKey: id) } }
+        return await body(stream)
+    }
+}
+
+extension QueueEvent {
+    fileprivate init?(_ entry: QueueEntry, id: QueuedRequestID) {
+        switch entry {
+        case .stored: self = .queued(id)
+        case .replaced: self = .edited(id)
+        case .attempted: self = .sending(id)
+        case .delivered: self = .delivered(id)
+        case .buried(_, let burial):
+            self = burial.reason == .expired ? .expired(id) : .deadLettered(id, DeadLetter.Reason(burial.reason))
+        case .revived: self = .revived(id)
+        case .removed: self = .removed(id)
+        case .discarded(let owner): self = .discarded(owner)
+        case .settled, .leased: return nil
+        }
+    }
+}
+
+extension DeadLetter.Reason {
+    init(_ reason: Burial.Reason) {
+        self =
+            switch reason {
+            case .refused: .refused
+            case .unknownOutcome: .unknownOutcome
+            case .expired: .expired
+            case .failedRepeatedly: .failedRepeatedly
+            }
+    }
+}

@@ -1,0 +1,44 @@
+#if (os(iOS) || os(tvOS) || os(visionOS)) && canImport(BackgroundTasks)
+    public import BackgroundTasks
+    public import Foundation
+
+    /// Sends requests while the app is in the background.
+    extension OfflineQueue {
+        /// Registers a background task that sends the requests of a queue. Call it before the app has finished launching.
+        ///
+        /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.
+        /// - Parameters:
+        ///   - identifier: The identifier of the task.
+        ///   - open: Returns the queue of the app; `nil` if it can't be opened, such as before the device was unlocked for the first time.
+        /// - Returns: Whether the task was registered.
+        @discardableResult
+        public static func registerBackgroundTask(
+            _ identifier: String,
+            open: @escaping @Sendable () async -> OfflineQueue?
+        ) -> Bool {
+            BGTaskScheduler.shared.register(forTaskWithIdentifier: identifier, using: nil) { task in
+                // The system calls the handlers of one task one after another.
+                nonisolated(unsafe) let task = task
+                let work = Task {
+                    let queue = await open()
+                    await withTaskCancellationHandler {
+                        await queue?.drain()
+                    } onCancel: {
+                        queue?.stop()
+                    }
+                    await queue?.resign()
+                    task.setTaskCompleted(success: queue?.counts.pending == 0)
+                }
+                task.expirationHandler = { work.cancel() }
+            }
+        }
+
+        /// Asks the system to run the task when the device has a network. Call it when the app enters the background with pending requests.
+        public static func scheduleBackgroundTask(_ identifier: String, earliest: Date? = nil) throws {
+            let request = BGProcessingTaskRequest(identifier: identifier)
+            request.requiresNetworkConnectivity = true
+            request.earliestBeginDate = earliest
+            try BGTaskScheduler.shared.submit(request)
+        }
+    }
+#endif

@@ -1,0 +1,466 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import RateLimiting
+import ResilientHTTP
+import Synchronization
+import Timekeeping
+
+/// The loops that send.
+extension OfflineQueue {
+    /// Sends stored requests until the task is canceled: when one is stored, when the pause of a lane ends, when the network or the account
+    /// changes, and in any case from time to time.
+    ///
+    /// ```swift
+    /// .task { await queue.run() }
+    /// ```
+    public func run() async {
+        await hub.withWakeups { wakeups in
+            while !Task.isCancelled {
+                await drain()
+                let clock = client.environment.clock
+                let instant = min(clock.now + options.watchdog, await resumption() ?? .seconds(Int64.max / 2))
+                await withTaskGroup { group in
+                    group.addTask { for await _ in wakeups { return } }
+                    group.addTask { try? await clock.sleep(until: instant) }
+                    await group.next()
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
+    /// Sends all requests that can be sent now, and returns when there is none left. Only one drain runs at a time: further callers wait
+    /// for it.
+    ///
+    /// A drain that began goes on if the caller is canceled.
+    public func drain() async {
+        _ = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
+    }
+
+    /// Ends the drain that runs as soon as its calls in flight have ended. The next ``drain()`` sends again.
+    public func stop() { dispatcher.withLock { $0.isStopped = true } }
+
+    /// Tries all lanes again at once, those of accounts whose credentials were refused included. Call it when the app becomes active.
+    public func wake() {
+        dispatcher.withLock { $0.wake() }
+        hub.wake()
+    }
+
+    /// Gives up the role of the sender, so that another process can take it at once. Call it before the app is suspended, after ``run()``
+    /// and ``drain()`` have ended.
+    public func resign() async {
+        let now = now
+        _ = try? await change { ledger, transaction throws(QueueError) in
+            guard ledger.isSender(holder, at: now) else { return }
+            transaction.usesReserve = true
+            transaction.append(.leased(holder: holder, now, milliseconds: 0))
+        }
+    }
+
+    private enum Occasion { case ended, woken, renewal }
+
+    private func drainOnce() async {
+        dispatcher.withLock { $0.isStopped = false }
+        await identify()
+        await discardSignedOut()
+        guard !isRestored, await takeRole() else { return }
+        await hub.withWakeups { wakeups in
+            await withTaskGroup(of: Occasion.self) { group in
+                let clock = client.environment.clock
+                let renewal = options.lease / 3
+                var (calls, listens) = (0, false)
+                while true {
+                    while case .send(let id, let lane) = step() {
+                        group.addTask {
+                            await self.send(id, lane: lane)
+                            return .ended
+                        }
+                        calls += 1
+                    }
+                    guard calls > 0 else { break }
+                    if !listens {
+                        group.addTask {
+                            for await _ in wakeups { return .woken }; return .woken
+                        }
+                        group.addTask {
+                            try? await clock.sleep(until: clock.now + renewal)
+                            return .renewal
+                        }
+                        listens = true
+                    }
+                    switch await group.next() {
+                    case .ended: calls -= 1
+                    case .woken where !Task.isCancelled:
+                        group.addTask {
+                            for await _ in wakeups { return .woken }; return .woken
+                        }
+                    case .renewal where !Task.isCancelled:
+                        // Another process has the role: the calls in flight end by themselves.
+                        _ = await takeRole()
+                        group.addTask {
+                            try? await clock.sleep(until: clock.now + renewal)
+                            return .renewal
+                        }
+                    default: break
+                    }
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func step() -> Dispatcher.Step {
+        let now = client.environment.clock.now
+        return journal.withState { ledger in
+            dispatcher.withLock { $0.next(in: ledger, at: now) { options.lanePolicies[$0] == .stopsOnFailure } }
+        }
+    }
+
+    /// The instant at which ``run()`` tries again.
+    private func resumption() async -> Duration? {
+        let clock = client.environment.clock.now
+        let now = now
+        return journal.withState { ledger in
+            if !ledger.isSender(holder, at: now) {
+                let wait = ledger.leaseEnd(at: now)
+                if wait > 0 { return clock + .milliseconds(wait) }
+            }
+            return dispatcher.withLock { $0.resumption(in: ledger, at: clock) }
+        }
+    }
+
+    /// Takes the role of the sender, or renews it.
+    /// - Returns: Whether this process has it.
+    private func takeRole() async -> Bool {
+        let now = now
+        let lease = options.lease.wholeMilliseconds
+        let result = try? await change { ledger, transaction throws(QueueError) -> Bool in
+            guard ledger.pendingCount > 0 else { return false }
+            guard let entry = try? ledger.leasing(by: holder, at: now, for: lease) else {
+                return ledger.isSender(holder, at: now)
+            }
+            transaction.usesReserve = true
+            transaction.append(entry)
+            return true
+        }
+        return result ?? false
+    }
+}
+
+/// One request at a time.
+extension OfflineQueue {
+    /// Makes a call for a stored request and notes how it ended.
+    private func send(_ id: QueuedRequestID, lane: Int) async {
+        let ending = await call(id)
+        let (now, chance) = (client.environment.clock.now, client.environment.chance())
+        journal.withState { ledger in
+            dispatcher.withLock { $0.ended(lane, with: ending, in: ledger, at: now, chance: chance) }
+        }
+        if ending != .next { hub.settle(id, .later) }
+        if case .pause = ending { announcePauses() }
+    }
+
+    private func call(_ id: QueuedRequestID) async -> Dispatcher.Ending {
+        let changes = sessionChanges.load(ordering: .acquiring)
+        let facts = journal.withState { ledger in
+            ledger.records[id].map { (frame: $0.content, owner: ledger.owner(of: $0), created: ledger.created($0)) }
+        }
+        guard let facts else { return .next }
+        let content: RequestContent
+        do throws(QueueError) {
+            content = try self.content(of: id, frame: facts.frame, facts.owner)
+        } catch {
+            // It was removed or replaced meanwhile, or can't be read now.
+            if case .unknownRequest = error { return .backOff(nil) }
+            return .hold(options.watchdog)
+        }
+        do throws(APIError) {
+            let (response, bytes) = try await exchange(id, content, frame: facts.frame, facts.owner, facts.created)
+            hub.settle(id, .delivered(response, bytes))
+            return await finish(id, .delivered(id))
+        } catch {
+            return await settle(id, facts.owner, error, isNewSession: sessionChanges.load(ordering: .acquiring) != changes)
+        }
+    }
+
+    private func exchange(
+        _ id: QueuedRequestID,
+        _ content: RequestContent,
+        frame: UInt64,
+        _ owner: QueueOwner,
+        _ created: QueueTime
+    ) async throws(APIError) -> (HTTPResponse, [UInt8]) {
+        guard let method = HTTPRequest.Method(rawValue: content.method) else { throw APIError(.invalidRequest) }
+        var options = CallOptions.idempotencyKey(content.idempotencyKey)
+        options.account = owner.account
+        // Without an account the request carries no token, whichever account is signed in now.
+        if owner.account == nil { options.isAuthorized = false }
+        var headers: HTTPFields = [.queuedAt: HTTPDate.text(created.wall / 1_000)]
+        // That of the time when it was stored.
+        if let type = content.contentType { headers[.contentType] = type }
+        return try await client.send(
+            method,
+            content.path,
+            body: content.body.map { RequestBody($0, contentType: content.contentType ?? "application/octet-stream") },
+            headers: headers,
+            options: options,
+            context: content.context,
+            innermost: AttemptMiddleware(
+                begin: { try await self.beginAttempt(id, content: frame) },
+                end: { settlement in
+                    try await self.change { ledger, transaction throws(QueueError) in
+                        guard ledger.attempts[id] != nil else { return }
+                        transaction.usesReserve = true
+                        transaction.append(.settled(id, settlement))
+                    }
+                }
+            )
+        )
+    }
+
+    /// Notes an attempt before its first byte, and requires that it may begin.
+    private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
+        let now = now
+        let isFirst = journal.withState { $0.attempts[id]?.doubtSince == nil }
+        // The first mark survives a loss of power: otherwise a request that was sent would count as one that was not.
+        try await journal.transact(durability: isFirst ? .powerLoss : .processKill) { ledger, transaction in
+            try ledger.requireAttempt(id, content: content, by: holder, at: now, in: options.limits)
+            transaction.usesReserve = true
+            transaction.append(.attempted(id, now))
+        }
+    }
+
+    private func settle(
+        _ id: QueuedRequestID,
+        _ owner: QueueOwner,
+        _ error: APIError,
+        isNewSession: Bool
+    ) async -> Dispatcher.Ending {
+        switch Verdict(error) {
+        case .delivered:
+            hub.settle(id, .delivered(nil, []))
+            return await finish(id, .delivered(id))
+        case .refused:
+            if let waiter = hub.take(id) {
+                // The caller gets the refusal, so that there is no dead letter.
+                let ending = await finish(id, .removed(id))
+                waiter.settle(.refused(error))
+                return ending
+            }
+            return await finish(id, .buried(id, burial(.refused, error, of: id, owner)))
+        case .unauthorized:
+            report(error, id, wait: nil)
+            // The account may be signed in again by now.
+            return isNewSession ? .backOff(nil) : .pause(.unauthorized)
+        case .held(let wait):
+            report(error, id, wait: wait)
+            return .hold(wait)
+        case .transient(let wait):
+            let now = now
+            if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }), reason != .expired {
+                return await finish(id, .buried(id, burial(reason, error, of: id, owner)))
+            }
+            report(error, id, wait: wait)
+            return .backOff(wait)
+        case .stopped:
+            switch error.underlying as? Ledger.AttemptRefusal {
+            case .gone: return .next
+            case .notSender: return .hold(options.lease)
+            case .overdue(let reason): return await finish(id, .buried(id, burial(reason, nil, of: id, owner)))
+            case nil: return .backOff(nil)
+            }
+        }
+    }
+
+    /// Appends the entry that ends a request, unless something else has ended it.
+    private func finish(_ id: QueuedRequestID, _ entry: QueueEntry) async -> Dispatcher.Ending {
+        do {
+            try await change { ledger, transaction throws(QueueError) in
+                guard let record = ledger.records[id], !record.isBuried else { return }
+                transaction.usesReserve = true
+                transaction.append(entry)
+            }
+            return .next
+        } catch {
+            // It is sent again, with the same idempotency key.
+            return .backOff(nil)
+        }
+    }
+
+    private func report(_ error: APIError, _ id: QueuedRequestID, wait: Duration?) {
+        hub.emit(
+            .failed(
+                id,
+                QueueFailure(
+                    kind: error.kind,
+                    code: error.code,
+                    status: error.status,
+                    requestID: error.requestID,
+                    retryAfter: wait
+                )
+            )
+        )
+    }
+}
+
+/// Callers that wait for the outcome of a request.
+extension OfflineQueue {
+    func deliver(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ query: [URLQueryItem],
+        _ body: RequestBody?,
+        _ options: CallOptions,
+        _ context: String?
+    ) async throws(APIError) -> QueueResult<(HTTPResponse?, [UInt8])> {
+        let policy = try client.policy(method, APIClient.path(path, with: query), options: options, context: context)
+        guard policy.queueing != nil else {
+            let (response, bytes) = try await client.send(
+                method,
+                path,
+                query: query,
+                body: body,
+                options: options,
+                context: context
+            )
+            return .response((response, bytes))
+        }
+        let waiter = ChangeHub.Waiter()
+        let id: QueuedRequestID
+        do {
+            id = try await store(try await draft(method, path, query, body, options, context), isDurable: false, waiter: waiter)
+        } catch {
+            throw APIError(error, context: context)
+        }
+        let clock = client.environment.clock
+        let deadline = clock.now + (policy.timeout ?? client.timeout)
+        let outcome = await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                // A drain that is about to end may have missed the request.
+                repeat { await drain() } while canBeSent(id) && !Task.isCancelled
+                if status(of: id) != .sending { waiter.settle(.later) }
+            }
+            group.addTask {
+                try? await clock.sleep(until: deadline)
+                waiter.settle(.later)
+            }
+            let outcome = await waiter.wait()
+            group.cancelAll()
+            return outcome
+        }
+        _ = hub.take(id)
+        switch outcome {
+        case .delivered(let response, let bytes): return .response((response, bytes))
+        case .refused(let error): throw error
+        case .later: return .queued(id)
+        }
+    }
+
+    /// Whether a drain would send a request now.
+    private func canBeSent(_ id: QueuedRequestID) -> Bool {
+        let (clock, now) = (client.environment.clock.now, now)
+        return journal.withState { ledger in
+            guard let record = ledger.records[id], !record.isBuried, ledger.isSender(holder, at: now) else { return false }
+            let lane = Int(record.lane)
+            return dispatcher.withLock { dispatcher in
+                !dispatcher.isBusy(lane) && dispatcher.pause(of: ledger.lanes[lane].owner, in: ledger) == nil
+                    && dispatcher.resumption(of: lane, at: clock) == nil
+                    && !(ledger.lanes[lane].buried > 0 && options.lanePolicies[ledger.lanes[lane].name] == .stopsOnFailure)
+            }
+        }
+    }
+}
+
+/// Accounts.
+extension OfflineQueue {
+    /// Reads which account is signed in.
+    func identify(isNewSession: Bool = false) async {
+        let account = try? await client.session?.identity
+        dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }
+        announcePauses()
+    }
+
+    func noteSession(_ change: SessionChange) async {
+        sessionChanges.add(1, ordering: .acquiringAndReleasing)
+        if let account = change.signedOut, options.discardsOnSignOut {
+            signedOut.withLock { _ = $0.insert(QueueOwner(server: server, account: account)) }
+            await discardSignedOut()
+        }
+        await identify(isNewSession: true)
+        hub.wake()
+    }
+
+    /// Discards the requests of accounts that were signed out. If that fails, the next drain tries again.
+    private func discardSignedOut() async {
+        for owner in signedOut.withLock(\.self) where (try? await discard(owner: owner)) != nil {
+            signedOut.withLock { _ = $0.remove(owner) }
+        }
+    }
+
+    /// Reports the accounts whose requests are paused, or are not any more.
+    private func announcePauses() {
+        let pauses = journal.withState { ledger in
+            dispatcher.withLock { dispatcher in
+                var pauses: [QueueOwner: QueuePause] = [:]
+                for (number, owner) in ledger.owners.enumerated() where owner.count > 0 {
+                    pauses[owner.owner] = dispatcher.pause(of: number, in: ledger)
+                }
+                return pauses
+            }
+        }
+        let (paused, resumed) = announced.withLock { announced in
+            let paused = pauses.filter { announced[$0.key] != $0.value }
+            let resumed = announced.keys.filter { pauses[$0] == nil }
+            announced = pauses
+            return (paused, resumed)
+        }
+        for (owner, reason) in paused { hub.emit(.paused(owner, reason)) }
+        for owner in resumed { hub.emit(.resumed(owner)) }
+    }
+}
+
+/// Dead letters.
+extension OfflineQueue {
+    /// The headers of a refusal that its error is decoded from.
+    private static let keptHeaders: [HTTPField.Name] = [
+        .contentType, .contentLanguage, .errorCode, .requestID, .retryAfter, .wwwAuthenticate,
+    ]
+    /// The longest body of a refusal that is stored, in bytes.
+    private static let longestRefusal = 16_384
+
+    private func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
+        var burial = Burial(reason: reason, time: now)
+        guard let error else { return burial }
+        burial.code = error.code.rawValue
+        guard let status = error.status else { return burial }
+        burial.status = UInt16(clamping: status)
+        for name in Self.keptHeaders {
+            if let value = error.headers[name] { burial.headers += [name.rawName, value] }
+        }
+        if error.body.count <= Self.longestRefusal, let body = try? seal(error.body, of: id, owner) { burial.body = body }
+        return burial
+    }
+
+    func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
+        let date = Date(milliseconds: burial.time.wall)
+        var letter = DeadLetter(reason: DeadLetter.Reason(burial.reason), date: date, error: nil)
+        guard burial.reason != .expired else { return letter }
+        guard burial.status > 0 else {
+            letter.error = APIError(burial.reason == .unknownOutcome ? .unknownOutcome : .invalidRequest)
+            return letter
+        }
+        var headers: HTTPFields = [:]
+        for index in stride(from: 0, to: burial.headers.count - 1, by: 2) {
+            if let name = HTTPField.Name(burial.headers[index]) { headers[name] = burial.headers[index + 1] }
+        }
+        let body = (try? open(burial.body, of: id, owner)) ?? []
+        // A refusal whose body was not stored has its code.
+        if body.isEmpty, headers[.errorCode] == nil { headers[.errorCode] = burial.code }
+        let decoded = ErrorDecoder().decode(status: Int(burial.status), headers: headers, body: body, now: date)
+        var error = APIError(decoded, catalogue: client.catalogue)
+        (error.headers, error.body, error.language, error.catalogue) = (headers, body, client.language, client.catalogue)
+        letter.error = error
+        return letter
+    }
+}

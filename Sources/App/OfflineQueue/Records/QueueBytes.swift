@@ -1,0 +1,65 @@
+/// Writes the parts of an entry: little-endian numbers, and texts and bytes behind their length.
+struct QueueWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func write(_ block: [UInt8]) {
+        write(UInt32(block.count))
+        bytes.append(contentsOf: block)
+    }
+
+    mutating func write(_ text: String) {
+        write(UInt32(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func write(_ text: String?) {
+        write(UInt8(text == nil ? 0 : 1))
+        if let text { write(text) }
+    }
+
+    mutating func write(_ time: QueueTime) {
+        write(time.wall)
+        write(time.boot)
+        write(time.uptime)
+    }
+}
+
+/// Reads what ``QueueWriter`` wrote.
+struct QueueReader {
+    /// The bytes are not those of an entry.
+    struct Malformed: Error {}
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(Malformed) -> Number {
+        var number: Number = 0
+        for (index, byte) in try take(MemoryLayout<Number>.size).enumerated() {
+            number |= Number(truncatingIfNeeded: byte) << (8 * index)
+        }
+        return number
+    }
+
+    mutating func block() throws(Malformed) -> [UInt8] { Array(try take(Int(number(UInt32.self)))) }
+
+    mutating func text() throws(Malformed) -> String { String(decoding: try take(Int(number(UInt32.self))), as: UTF8.self) }
+
+    mutating func optionalText() throws(Malformed) -> String? { try number(UInt8.self) == 0 ? nil : text() }
+
+    mutating func time() throws(Malformed) -> QueueTime {
+        QueueTime(wall: try number(), boot: try number(), uptime: try number())
+    }
+
+    private mutating func take(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
+        guard count <= rest.count else { throw Malformed() }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+}

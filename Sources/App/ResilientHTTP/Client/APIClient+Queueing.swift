@@ -1,0 +1,74 @@
+package import ErrorContract
+package import Foundation
+package import HTTPTypes
+
+/// The parts of a client that an offline queue needs.
+extension APIClient {
+    /// The base URL with lowercase host and without a default port, such as `https://api.example.org/v1`; `nil` if it is no http or https
+    /// URL.
+    package var serverAddress: String? { base.map { "\($0.scheme)://\($0.host)\($0.prefix)" } }
+
+    /// The session whose token calls carry; `nil` if they carry none.
+    package var session: Session? {
+        for layer in middleware { if let layer = layer as? AuthorizeMiddleware { return layer.session } }
+        return nil
+    }
+
+    /// The policy of a call.
+    /// - Throws: `APIError` with the kind `invalidRequest` if the client can't make the request.
+    package func policy(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        options: CallOptions,
+        context: String?
+    ) throws(APIError) -> EndpointPolicy {
+        let request = try makeRequest(Outgoing(method, path, [], [:], options, context))
+        var policy = policies[routes.endpoint(of: request)]
+        options.apply(to: &policy)
+        return policy
+    }
+
+    /// The path with items at the end of its query.
+    package static func path(_ path: String, with query: [URLQueryItem]) -> String {
+        query.isEmpty ? path : path.appending(query)
+    }
+
+    /// The bytes of a value as JSON; `nil` for no value.
+    /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
+    package func jsonBody(_ body: (some Encodable)?, context: String?) throws(APIError) -> RequestBody? {
+        try json(body, context: context)
+    }
+
+    /// Sends a request as ``send(_:_:query:body:headers:options:context:)`` does, and calls a middleware last before each attempt.
+    package func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        body: RequestBody?,
+        headers: HTTPFields,
+        options: CallOptions,
+        context: String?,
+        innermost layer: any ClientMiddleware
+    ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
+        var client = self
+        client.middleware.append(layer)
+        // A response of a mutation is not stored.
+        client.storage = nil
+        return try await client.send(method, path, body: body, headers: headers, options: options, context: context)
+    }
+
+    /// The value of a response that ``send(_:_:query:body:headers:options:context:)`` returned.
+    package func value<Value: Decodable>(
+        of type: Value.Type = Value.self,
+        in response: HTTPResponse,
+        body: [UInt8],
+        context: String?
+    ) throws(APIError) -> Value {
+        do {
+            return try coding.makeDecoder().decode(SuccessEnvelope<Value>.self, from: Data(body)).value
+        } catch {
+            var unreadable = APIError(error, context: context)
+            (unreadable.kind, unreadable.code, unreadable.status) = (.decoding, .decodingError, response.status.code)
+            throw unreadable
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Identity, size and number of names of a file.
+package struct FileStatus: Hashable, Sendable {
+    /// The identity of a file, which a name that is given to another file doesn't keep.
+    package struct Identity: Hashable, Sendable {
+        package var device: UInt64
+        package var inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) {
+            (self.device, self.inode) = (device, inode)
+        }
+    }
+
+    package var identity: Identity
+    /// The size in bytes.
+    package var size: Int
+    /// The number of its names; 0 if it was removed or replaced.
+    package var links: Int
+
+    package init(identity: Identity, size: Int, links: Int) {
+        (self.identity, self.size, self.links) = (identity, size, links)
+    }
+
+    fileprivate init(_ status: stat) {
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+        size = Int(status.st_size)
+        links = Int(status.st_nlink)
+    }
+
+    /// Returns the status of the file with a path.
+    package static func of(_ path: String) throws(FileFailure) -> FileStatus {
+        var status = stat()
+        guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { throw .last }
+        return FileStatus(status)
+    }
+}
+
+/// How far a sync has brought the bytes of a file.
+package enum SyncStrength: Int, Sendable, Comparable {
+    /// To the drive, which may lose them or reorder them when the power fails.
+    case drive
+    /// To the drive, in order; the last ones may be lost when the power fails.
+    case ordered
+    /// To the medium: they survive a loss of power.
+    case medium
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A file that only its owner may read, open for reading and writing. Its methods are single calls of the system: they may be interrupted
+/// (`EINTR`), and may read or write fewer bytes than requested. They wait for the disk: not for the cooperative pool.
+package final class OpenFile: Sendable {
+    private let descriptor: Int32
+
+    /// Opens a file.
+    /// - Parameter creating: Whether the file is created if there is none.
+    package init(_ path: String, creating: Bool) throws(FileFailure) {
+        descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
+        guard descriptor >= 0 else { throw .last }
+    }
+
+    deinit { close(descriptor) }
+
+    package func status() throws(FileFailure) -> FileStatus {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .last }
+        return FileStatus(status)
+    }
+
+    /// Returns up to a number of bytes; none at the end of the file.
+    package func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
+        var failure: FileFailure?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+            let result = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+            if result < 0 { failure = .last }
+            length = max(0, result)
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes bytes and returns how many.
+    package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int {
+        let result = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+        guard result >= 0 else { throw .last }
+        return result
+    }
+
+    package func truncate(to size: Int) throws(FileFailure) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
+    }
+
+    /// Brings all bytes and the size to the medium, or as far as the file system can.
+    package func sync() throws(FileFailure) -> SyncStrength {
+        #if canImport(Darwin)
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return .medium }
+            // Only a file system that doesn't know the command: any other failure may have lost bytes.
+            guard errno == ENOTSUP || errno == EINVAL else { throw .last }
+            if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return .ordered }
+            guard errno == ENOTSUP || errno == EINVAL else { throw .last }
+            guard fsync(descriptor) == 0 else { throw .last }
+            return .drive
+        #else
+            guard fdatasync(descriptor) == 0 else { throw .last }
+            return .medium
+        #endif
+    }
+
+    /// Brings the names in a folder to the medium.
+    package static func syncFolder(_ path: String) throws(FileFailure) {
+        let folder = open(path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { throw .last }
+        defer { close(folder) }
+        #if canImport(Darwin)
+            if fcntl(folder, F_FULLFSYNC) == 0 { return }
+        #endif
+        guard fsync(folder) == 0 else { throw .last }
+    }
+
+    /// Gives a file another name, whose earlier file loses it.
+    package static func rename(_ path: String, to newPath: String) throws(FileFailure) {
+        #if canImport(Darwin)
+            guard Darwin.rename(path, newPath) == 0 else { throw .last }
+        #elseif canImport(Glibc)
+            guard Glibc.rename(path, newPath) == 0 else { throw .last }
+        #else
+            guard Musl.rename(path, newPath) == 0 else { throw .last }
+        #endif
+    }
+
+    /// Locks the file against other processes and other open files of this process, and returns whether that succeeded.
+    package func lock() throws(FileFailure) -> Bool {
+        let identity = try status().identity
+        // Some file systems keep locks per process: they don't exclude two open files of one process.
+        guard Self.locked.withLock({ $0.insert(identity).inserted }) else { return false }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            let failure = FileFailure.last
+            Self.locked.withLock { _ = $0.remove(identity) }
+            guard failure.code == EWOULDBLOCK else { throw failure }
+            return false
+        }
+        return true
+    }
+
+    /// Ends the lock, also for a child of this process that has the open file from a fork.
+    package func unlock() {
+        flock(descriptor, LOCK_UN)
+        if let identity = try? status().identity { Self.locked.withLock { _ = $0.remove(identity) } }
+    }
+
+    private static let locked = Mutex<Set<FileStatus.Identity>>([])
+}

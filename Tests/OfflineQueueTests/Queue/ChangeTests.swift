@@ -1,0 +1,183 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Synchronization
+import Testing
+
+@testable import OfflineQueue
+
+@Suite("Changes of queued requests", .timeLimit(.minutes(5))) struct ChangeTests {
+    private let text = { (text: String) in RequestBody(Array(text.utf8), contentType: "text/plain") }
+
+    @Test("Edits and cancels requests that were not sent, in their places")
+    func editsAndCancels() async throws {
+        let bench = try await QueueBench()
+        let ids = [try await bench.enqueue("1"), try await bench.enqueue("2"), try await bench.enqueue("3")]
+        try await bench.queue.edit(ids[0], body: text("1b"))
+        try await bench.queue.cancel(ids[1])
+        let again = try await bench.restarted()
+        #expect(try await again.queue.pending().map(\.id) == [ids[0], ids[2]])
+        await again.drain()
+        #expect(again.server.bodies == ["1b", "3"])
+    }
+
+    @Test("Refuses to edit, cancel or replace a request once an attempt began")
+    func editDuringSend() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.requestLost)
+        let id = try await bench.enqueue("1", coalescing: "draft")
+        await bench.pass()
+        await #expect { try await bench.queue.edit(id, body: text("2")) } throws: {
+            if case QueueError.attemptBegan = $0 { true } else { false }
+        }
+        await #expect { try await bench.queue.cancel(id) } throws: {
+            if case QueueError.attemptBegan = $0 { true } else { false }
+        }
+        let second = try await bench.enqueue("2", coalescing: "draft")
+        #expect(second != id)
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.bodies == ["1", "2"])
+    }
+
+    @Test("Allows an edit after an attempt of which no byte left the device")
+    func editAfterOffline() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.neverSent)
+        let id = try await bench.enqueue("1")
+        await bench.pass()
+        try await bench.queue.edit(id, body: text("2"))
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.bodies == ["2"])
+    }
+
+    @Test("Replaces a request by its coalescing key within its lane: the last one wins")
+    func coalescing() async throws {
+        let bench = try await QueueBench()
+        let first = try await bench.enqueue("1", coalescing: "profile")
+        try await bench.enqueue("other")
+        let second = try await bench.enqueue("2", coalescing: "profile")
+        try await bench.enqueue("3", lane: "b", coalescing: "profile")
+        #expect(first == second)
+        let again = try await bench.restarted()
+        #expect(again.queue.counts.pending == 3)
+        try await again.enqueue("2b", coalescing: "profile")
+        await again.drain()
+        #expect(again.server.bodies.filter { $0 != "3" } == ["2b", "other"])
+        #expect(again.server.bodies.contains("3"))
+    }
+
+    @Test("Puts a dead letter back with a new key, in its old place")
+    func retries() async throws {
+        let isFixed = Mutex(false)
+        let bench = try await QueueBench(
+            server: MutationServer { _, body in body == "1" && !isFixed.withLock(\.self) ? 400 : 200 }
+        )
+        let id = try await bench.enqueue("1")
+        await bench.drain()
+        await #expect { try await bench.queue.retry(try await bench.enqueue("2")) } throws: {
+            if case QueueError.notDeadLetter = $0 { true } else { false }
+        }
+        isFixed.withLock { $0 = true }
+        try await bench.queue.retry(id)
+        let again = try await bench.restarted()
+        await again.drain()
+        #expect(again.server.bodies == ["1", "2"])
+    }
+
+    @Test("Removes the request that was delivered, not the one at its place")
+    func identifiers() async throws {
+        let bench = try await QueueBench()
+        let ids = [try await bench.enqueue("1"), try await bench.enqueue("2")]
+        bench.network.decide { [bench] _, _ in
+            // The first one disappears while the response is on its way.
+            try? await bench.queue.remove(ids[0])
+            bench.network.decide(.neverSent)
+            return .delivered
+        }
+        await bench.pass()
+        #expect(try await bench.queue.pending().map(\.id) == [ids[1]])
+    }
+
+    @Test("Stores a request or not, if the caller is canceled: the identifier is the proof")
+    func canceledEnqueue() async throws {
+        let bench = try await QueueBench()
+        for round in 0..<50 {
+            let task = Task { try await bench.enqueue("\(round)") }
+            for _ in 0..<(round % 5) { await Task.yield() }
+            task.cancel()
+            let id = try? await task.value
+            let pending = try await bench.queue.pending()
+            #expect(pending.map(\.id) == (id.map { [$0] } ?? []))
+            if let id { try await bench.queue.remove(id) }
+        }
+    }
+
+    @Test("Returns the response of a request that can be sent now")
+    func sendsNow() async throws {
+        struct Item: Decodable, Sendable { var id: Int }
+        let bench = try await QueueBench()
+        let result: QueueResult<Item> = try await bench.queue.send(.post, "/items", ["a": 1], options: .queued(lane: "a"))
+        guard case .response(let item) = result else {
+            Issue.record("queued")
+            return
+        }
+        #expect(item.id == 7)
+        #expect(bench.queue.counts.pending == 0)
+    }
+
+    @Test("Returns the identifier of a request that can't be sent now, and sends it later")
+    func sendsLater() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.neverSent)
+        let result: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1], options: .queued())
+        guard case .queued(let id) = result else {
+            Issue.record("sent")
+            return
+        }
+        #expect(bench.queue.status(of: id) == .pending)
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.performed.count == 1)
+    }
+
+    @Test("Throws the refusal to the caller that waits for it, and stores no dead letter")
+    func refusedNow() async throws {
+        let bench = try await QueueBench(server: MutationServer { _, _ in 422 })
+        let error = await #expect(throws: APIError.self) {
+            let _: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1], options: .queued())
+        }
+        #expect(error?.status == 422)
+        #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
+    }
+
+    @Test("Stores no call that did not opt in")
+    func optIn() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.neverSent)
+        let error = await #expect(throws: APIError.self) {
+            let _: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1])
+        }
+        #expect(error?.kind == .noInternet)
+        #expect(bench.queue.counts.pending == 0)
+    }
+
+    @Test("Stores the calls of an endpoint that opted in")
+    func endpointPolicy() async throws {
+        var policies = EndpointPolicies()
+        var policy = EndpointPolicy()
+        policy.queueing = QueueingPolicy(lane: "items")
+        policies.set(policy, for: "/items", method: .post)
+        let bench = try await QueueBench(policies: policies)
+        bench.network.decide(.neverSent)
+        let result: QueueResult<Void> = try await bench.queue.send(.post, "/items", ["a": 1])
+        guard case .queued = result else {
+            Issue.record("sent")
+            return
+        }
+        #expect(try await bench.queue.pending(lane: "items").count == 1)
+    }
+}

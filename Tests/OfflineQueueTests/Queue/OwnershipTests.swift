@@ -1,0 +1,161 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Synchronization
+import Testing
+
+@testable import OfflineQueue
+
+@Suite("Accounts of queued requests", .timeLimit(.minutes(5))) struct OwnershipTests {
+    @Test("Pauses when the user signs out, and sends when the same account signs in again")
+    func signOut() async throws {
+        let bench = try await QueueBench()
+        try await bench.enqueue("1")
+        try await bench.signIn(nil)
+        await bench.pass()
+        #expect(bench.server.requests.isEmpty)
+        #expect(try await bench.queue.pending().first?.status == .paused(.signedOut))
+        try await bench.signIn("B")
+        await bench.pass()
+        #expect(bench.server.requests.isEmpty)
+        #expect(try await bench.queue.pending().first?.status == .paused(.otherAccount))
+        try await bench.signIn("A")
+        await bench.drain()
+        #expect(bench.server.performed.map(\.account) == ["A"])
+    }
+
+    @Test("Stores no authorized request without a signed-in account")
+    func noIdentity() async throws {
+        let bench = try await QueueBench(account: nil)
+        await #expect { try await bench.enqueue("1") } throws: {
+            if case QueueError.noIdentity = $0 { true } else { false }
+        }
+        #expect(bench.queue.counts.pending == 0)
+    }
+
+    @Test("Sends a request without a token if its endpoint needed none, whichever account is signed in")
+    func anonymous() async throws {
+        var policies = EndpointPolicies()
+        policies.set(EndpointPolicy(isAuthorized: false), for: "/items", method: .post)
+        let bench = try await QueueBench(account: nil, policies: policies)
+        try await bench.enqueue("1")
+        // A later version of the app sends a token to this endpoint.
+        let later = try await bench.restarted(account: "B")
+        await later.drain()
+        #expect(later.server.performed.map(\.account) == [nil])
+    }
+
+    @Test("Stores no request of an operation that issues or takes credentials")
+    func credentialEndpoints() async throws {
+        let bench = try await QueueBench()
+        for path in ["/api/auth/login", "/api/auth/refresh", "/api/auth/register", "/api/confirm-password-reset/?a=1"] {
+            await #expect { try await bench.enqueue("1", path: path) } throws: {
+                if case QueueError.carriesCredentials = $0 { true } else { false }
+            }
+        }
+    }
+
+    @Test("Never sends a request with the token of an account that signs in while it waits for a renewal")
+    func signInDuringRenewal() async throws {
+        let bench = try await QueueBench(prompting: true)
+        try await bench.enqueue("1")
+        bench.server.expireTokens()
+        bench.network.decide { [bench] _, _ in
+            // The app signs B in while the first attempt is at the server.
+            try? await bench.signIn("B")
+            return .delivered
+        }
+        await bench.pass()
+        bench.network.decide(.delivered)
+        await bench.pass()
+        #expect(bench.server.performed.isEmpty)
+        #expect(bench.queue.counts.pending == 1)
+        try await bench.signIn("A")
+        await bench.drain()
+        #expect(bench.server.performed.map(\.account) == ["A"])
+        #expect(bench.prompts.count.withLock(\.self) == 0)
+    }
+
+    @Test("Pauses on credentials that can't be renewed, without asking the user to sign in, and deletes nothing")
+    func unauthorized() async throws {
+        let bench = try await QueueBench(prompting: true)
+        let refusal = MutationServer.error(401, "AUTH_SESSION_REVOKED")
+        bench.network.decide(.response(401, refusal.headers, refusal.body))
+        try await bench.enqueue("1")
+        for _ in 0..<3 { await bench.pass() }
+        #expect(bench.queue.counts == QueueCounts(pending: 1, deadLetters: 0, bytes: bench.queue.counts.bytes, delivered: 0))
+        #expect(try await bench.queue.pending().first?.status == .paused(.unauthorized))
+        #expect(bench.prompts.count.withLock(\.self) == 0)
+        #expect(try await bench.session.identity == "A")
+        bench.network.decide(.delivered)
+        try await bench.signIn("A")
+        await bench.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
+    @Test("Checks the account again when another process replaced the credentials in a shared store")
+    func sharedStore() async throws {
+        let server = MutationServer()
+        let store = MemoryCredentialStore(server.credentials(for: "A"))
+        let bench = try await QueueBench(server: server, store: store)
+        try await bench.enqueue("1")
+        // Another process signs B in. This one learns of it when its token is refused.
+        await store.save(server.credentials(for: "B"))
+        server.state.withLock { _ = $0.revoked.insert("A:1") }
+        await bench.pass()
+        await bench.pass()
+        #expect(server.performed.isEmpty)
+        #expect(bench.queue.counts.pending == 1)
+    }
+
+    @Test("Removes the requests of an account that signs out if the app wants it, and no others")
+    func discardsOnSignOut() async throws {
+        let bench = try await QueueBench { $0.discardsOnSignOut = true }
+        try await bench.enqueue("A1")
+        try await bench.signIn("B")
+        #expect(bench.queue.counts.pending == 0)
+        try await bench.enqueue("B1")
+        try await bench.signIn("B")
+        #expect(bench.queue.counts.pending == 1)
+    }
+
+    @Test("Ends a send whose owner is discarded, and sends the request no more")
+    func discardDuringSend() async throws {
+        let bench = try await QueueBench(middleware: [RetryMiddleware(RetryPolicy(maximumRetries: 5))])
+        bench.network.decide { [bench] _, _ in
+            try? await bench.queue.discard(owner: QueueOwner(server: "https://api.example.org/v1", account: "A"))
+            return .requestLost
+        }
+        try await bench.enqueue("1")
+        await bench.drain()
+        bench.network.decide(.delivered)
+        await bench.pass()
+        #expect(bench.server.requests.isEmpty)
+        #expect(bench.queue.counts.pending == 0)
+    }
+
+    @Test("Keeps limits per account, and fails when one is reached without removing anything")
+    func limits() async throws {
+        let bench = try await QueueBench { $0.limits.count = 3 }
+        bench.network.decide(.neverSent)
+        for number in 1...3 { try await bench.enqueue("\(number)") }
+        await #expect { try await bench.enqueue("4") } throws: {
+            if case QueueError.full(.count) = $0 { true } else { false }
+        }
+        try await bench.signIn("B")
+        try await bench.enqueue("5")
+        #expect(bench.queue.counts.pending == 4)
+
+        let small = try await QueueBench { $0.limits.bytes = 1_000 }
+        try await small.enqueue(String(repeating: "x", count: 500))
+        await #expect { try await small.enqueue(String(repeating: "x", count: 500)) } throws: {
+            if case QueueError.full(.bytes) = $0 { true } else { false }
+        }
+        let tiny = try await QueueBench { $0.limits.body = 10 }
+        await #expect { try await tiny.enqueue(String(repeating: "x", count: 11)) } throws: {
+            if case QueueError.unsuitableBody = $0 { true } else { false }
+        }
+    }
+}

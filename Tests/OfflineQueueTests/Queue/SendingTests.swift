@@ -1,0 +1,249 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Synchronization
+import Testing
+
+@testable import OfflineQueue
+
+@Suite("Sending of queued requests", .timeLimit(.minutes(5))) struct SendingTests {
+    @Test("Sends stored requests once, in order, with the token, the key and the time of creation")
+    func sends() async throws {
+        let bench = try await QueueBench()
+        for number in 1...5 { try await bench.enqueue("\(number)") }
+        await bench.drain()
+        #expect(bench.server.bodies == ["1", "2", "3", "4", "5"])
+        #expect(Set(bench.server.performed.map(\.key)).count == 5)
+        #expect(bench.server.performed.allSatisfy { $0.account == "A" && $0.path == "/v1/items" })
+        let headers = try #require(bench.server.requests.first?.headers)
+        #expect(headers[.queuedAt] == "Fri, 15 Jan 2027 08:00:00 GMT")
+        #expect(headers[.contentType] == "text/plain")
+        #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 5))
+    }
+
+    @Test("Sends a request again with the same key after a lost response and a restart")
+    func lostResponse() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.responseLost)
+        try await bench.enqueue("1")
+        await bench.pass()
+        let again = try await bench.restarted()
+        await again.drain()
+        #expect(again.server.bodies == ["1"])
+        #expect(again.server.requests.count == 2)
+        #expect(Set(again.server.requests.map { $0.headers[.idempotencyKey] }).count == 1)
+        #expect(again.queue.counts.pending == 0)
+    }
+
+    @Test("Moves a refused request to the dead letters and sends the next one at once")
+    func deadLetter() async throws {
+        let server = MutationServer { _, body in body == "bad" ? 422 : 200 }
+        let bench = try await QueueBench(server: server)
+        let bad = try await bench.enqueue("bad")
+        try await bench.enqueue("good")
+        let begin = bench.clocks.clock.now
+        await bench.queue.drain()
+        #expect(bench.clocks.clock.now == begin)
+        #expect(server.bodies == ["good"])
+        let letters = try await bench.queue.deadLetters()
+        #expect(letters.map(\.id) == [bad])
+        guard case .deadLetter(let letter) = letters.first?.status else {
+            Issue.record("no dead letter")
+            return
+        }
+        #expect(letter.reason == .refused)
+        #expect(letter.error?.status == 422)
+        #expect(letter.error?.code.rawValue == "VALIDATION_FAILED")
+        #expect(letter.error?.message == "No.")
+    }
+
+    @Test("Holds a lane that stops on failures until its dead letter is put back or removed")
+    func stopsOnFailure() async throws {
+        let isFixed = Mutex(false)
+        let server = MutationServer { _, body in body == "bad" && !isFixed.withLock(\.self) ? 422 : 200 }
+        let bench = try await QueueBench(server: server) { $0.lanePolicies = ["dependent": .stopsOnFailure] }
+        let bad = try await bench.enqueue("bad", lane: "dependent")
+        try await bench.enqueue("next", lane: "dependent")
+        try await bench.enqueue("other")
+        await bench.queue.drain()
+        #expect(server.bodies == ["other"])
+        isFixed.withLock { $0 = true }
+        try await bench.queue.retry(bad)
+        await bench.queue.drain()
+        #expect(server.bodies == ["other", "bad", "next"])
+    }
+
+    @Test(
+        "Never counts a captive portal, a redirect or a sign-in page of a network as delivered or refused",
+        arguments: [200, 302, 403, 404, 511]
+    )
+    func captivePortal(status: Int) async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.response(status, [.contentType: "text/html"], "<html><body>Sign in to this network</body></html>"))
+        try await bench.enqueue("1")
+        for _ in 0..<20 {
+            await bench.pass()
+            bench.clocks.advance(by: .seconds(60))
+        }
+        #expect(bench.queue.counts.pending == 1 && bench.queue.counts.deadLetters == 0)
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
+    @Test("Waits while the first attempt is still running at the server, and counts a finished one as delivered")
+    func conflicts() async throws {
+        let bench = try await QueueBench()
+        let running = MutationServer.error(409, "REQUEST_CONFLICT")
+        bench.network.decide(.response(409, [.contentType: "application/json", .retryAfter: "3"], running.body))
+        try await bench.enqueue("1")
+        await bench.pass(.milliseconds(100))
+        #expect(bench.queue.counts.pending == 1)
+        let finished = MutationServer.error(409, "REQUEST_CONFLICT", #","details":{"state":"finished"}"#)
+        bench.network.decide(.response(409, finished.headers, finished.body))
+        await bench.drain()
+        #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 1))
+
+        let reused = MutationServer.error(422, "REQUEST_KEY_REUSED")
+        bench.network.decide(.response(422, reused.headers, reused.body))
+        try await bench.enqueue("2")
+        await bench.drain()
+        #expect(bench.queue.counts.deadLetters == 1)
+    }
+
+    @Test("Makes a request whose outcome is unknown a dead letter when its key is older than 23 hours")
+    func keyLifetime() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.responseLost)
+        try await bench.enqueue("1")
+        await bench.pass()
+        bench.clocks.advance(by: .seconds(23 * 3_600))
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.requests.count == 1)
+        let letter = try await bench.queue.deadLetters().first
+        guard case .deadLetter(let reason) = letter?.status else {
+            Issue.record("no dead letter")
+            return
+        }
+        #expect(reason.reason == .unknownOutcome && reason.error?.kind == .unknownOutcome)
+    }
+
+    @Test("Sends a request with an old key if the server surely did not perform it")
+    func refusedBefore() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.response(503, [.retryAfter: "1"]))
+        try await bench.enqueue("1")
+        await bench.pass()
+        bench.clocks.advance(by: .seconds(30 * 3_600))
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
+    @Test("Makes a request that the server fails to perform a dead letter after many failures")
+    func poison() async throws {
+        let bench = try await QueueBench { $0.limits.failures = 3 }
+        let failure = MutationServer.error(500, "SERVER_ERROR")
+        bench.network.decide { _, body in body == "bad" ? .response(500, failure.headers, failure.body) : .delivered }
+        try await bench.enqueue("bad")
+        try await bench.enqueue("good")
+        await bench.drain()
+        #expect(bench.server.bodies == ["good"])
+        guard case .deadLetter(let letter) = try await bench.queue.deadLetters().first?.status else {
+            Issue.record("no dead letter")
+            return
+        }
+        #expect(letter.reason == .failedRepeatedly)
+    }
+
+    @Test("Backs off per lane: a lane that fails does not delay another")
+    func lanes() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide { _, body in body.hasPrefix("a") ? .requestLost : .delivered }
+        try await bench.enqueue("a1", lane: "a")
+        for number in 1...3 { try await bench.enqueue("b\(number)", lane: "b") }
+        await bench.queue.drain()
+        #expect(bench.server.bodies == ["b1", "b2", "b3"])
+        await bench.queue.drain()
+        #expect(bench.queue.counts.pending == 1)
+    }
+
+    @Test("Sends one request per window to an endpoint that responds with 429")
+    func limits() async throws {
+        let bench = try await QueueBench(middleware: [RetryMiddleware(.never), GateMiddleware()])
+        let sent = Mutex(0)
+        bench.network.decide { _, _ in
+            sent.withLock { $0 += 1 }
+            return .response(429, [.retryAfter: "30", .contentType: "application/json"], "{}")
+        }
+        for lane in 1...4 { try await bench.enqueue("\(lane)", lane: "\(lane)") }
+        await bench.pass(.milliseconds(10))
+        // Those that were sent at the same time.
+        let first = sent.withLock(\.self)
+        for _ in 0..<20 { await bench.pass(.milliseconds(10)) }
+        #expect(first <= 4 && sent.withLock(\.self) == first)
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.performed.count == 4)
+    }
+
+    @Test("Runs one drain at a time")
+    func overlappingDrains() async throws {
+        let bench = try await QueueBench()
+        let present = Mutex(0)
+        let most = Mutex(0)
+        bench.network.decide { _, _ in
+            let count = present.withLock { count in
+                count += 1
+                return count
+            }
+            most.withLock { $0 = max($0, count) }
+            for _ in 0..<10 { await Task.yield() }
+            present.withLock { $0 -= 1 }
+            return .delivered
+        }
+        for number in 1...20 { try await bench.enqueue("\(number)") }
+        await withTaskGroup { group in
+            for _ in 0..<5 { group.addTask { await bench.queue.drain() } }
+        }
+        #expect(bench.server.bodies == (1...20).map { "\($0)" })
+        #expect(bench.server.requests.count == 20)
+        #expect(most.withLock(\.self) == 1)
+    }
+
+    @Test("Tries again by the watchdog if every event was lost")
+    func watchdog() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.neverSent)
+        try await bench.enqueue("1")
+        let run = Task { [queue = bench.queue] in await queue.run() }
+        defer { run.cancel() }
+        bench.network.decide(.delivered)
+        let isSent = await becomesTrue {
+            bench.clocks.advance(by: .seconds(1))
+            for _ in 0..<20 { await Task.yield() }
+            return bench.queue.counts.pending == 0
+        }
+        #expect(isSent)
+        #expect(bench.server.bodies == ["1"])
+    }
+
+    @Test("Sends at once when the network comes back")
+    func connectivity() async throws {
+        let connectivity = Connectivity()
+        let bench = try await QueueBench(connectivity: connectivity)
+        bench.network.decide(.neverSent)
+        try await bench.enqueue("1")
+        for _ in 0..<8 { await bench.pass(.seconds(60)) }
+        let run = Task { [queue = bench.queue] in await queue.run() }
+        defer { run.cancel() }
+        bench.network.decide(.delivered)
+        connectivity.report(isOnline: true)
+        // The clock stands still.
+        let isSent = await becomesTrue { bench.queue.counts.pending == 0 }
+        #expect(isSent)
+    }
+}
