@@ -117,7 +117,8 @@ extension AccountServer {
         WellKnownRoutes<Context>(
             appleAssociation: configuration.associatedApps.apple?.bytes,
             androidLinks: configuration.associatedApps.android?.bytes,
-            changePassword: "\(pageSettings.basePath)/reset-password"
+            changePassword: "\(pageSettings.basePath)/reset-password",
+            signingKeys: signingKeys
         ).add(to: router)
         try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
         ErrorPageRoutes<Context>(
@@ -172,7 +173,7 @@ extension APISettings {
     /// Creates the part of a configuration that the description of the API shows. Limits in a dry run are not part of it.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
-        baseURL = configuration.resetBaseURL.flatMap(Self.address)
+        baseURL = configuration.publicBaseURL
         errorForm = configuration.errorForm
         minimumPasswordLength = configuration.passwordPolicy.minimumLength
         needsLettersAndDigits = configuration.passwordPolicy.requiresLettersAndDigits
@@ -186,10 +187,12 @@ extension APISettings {
         servesReadiness = configuration.ops == nil
         servesDevelopmentRoutes = configuration.offersDevelopmentPages
     }
+}
 
-    /// The address of the routes. The configured one may also be the address of a page below it.
-    private static func address(_ base: URL) -> String? {
-        guard let origin = base.webOrigin else { return nil }
+extension AccountServerConfiguration {
+    /// The address of the routes. The configured address of links may be that of the page.
+    var publicBaseURL: String? {
+        guard let base = resetBaseURL, let origin = base.webOrigin else { return nil }
         return origin + PageTemplates.Settings(appName: "", linkBase: base, appScheme: nil, minimumPasswordLength: 8).basePath
     }
 }

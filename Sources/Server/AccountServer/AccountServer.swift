@@ -13,6 +13,7 @@ import PostgresStores
 import RateLimiting
 package import ServerMiddleware
 import ServiceLifecycle
+import Timekeeping
 
 /// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a standalone server.
 ///
@@ -44,6 +45,9 @@ public struct AccountServer: Sendable {
     /// The folder of the local mailbox.
     package let mailbox: MailboxFolder
     package let authentication: Authentication
+    package let tokens: AccessTokens
+    /// The keys that sign access tokens.
+    package let signingKeys: SigningKeys
     /// The address on which the server listens.
     package let address = BoundAddress()
     /// Admits requests up to the configured number in flight.
@@ -145,11 +149,27 @@ public struct AccountServer: Sendable {
             clock: time
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
+        signingKeys = SigningKeys(
+            store: stores.signingKeys,
+            secrets: SigningKeySecrets(keys, previous: previous),
+            clock: MonotonicClock(time),
+            now: time.wall,
+            logger: logger
+        )
+        // The first start of this version creates the first key, which ends the time of older tokens.
+        _ = try await signingKeys.stored()
+        tokens = AccessTokens(
+            keys: signingKeys,
+            audience: configuration.tokens.audience ?? configuration.appName,
+            acceptingLegacy: [keys] + (previous.map { [$0] } ?? [])
+        ) { [address] in
+            configuration.tokens.issuer ?? configuration.publicBaseURL ?? address.known?.absoluteString ?? "http://localhost"
+        }
         authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
-            tokens: await AccessTokens(keys: keys, previous: previous),
+            tokens: tokens,
             devices: DeviceTokens(keys: keys, previous: previous),
             policy: configuration.passwordPolicy,
             audit: audit,

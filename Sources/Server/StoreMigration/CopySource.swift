@@ -1,3 +1,4 @@
+import AccountCore
 import Foundation
 import GRDB
 import SQLiteStores
@@ -220,13 +221,23 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Returns the decoys' spans and the time of the last retry.
-    func smallTables() async throws -> (decoys: [(decoy: String, start: Double, width: Double, reach: Double)], retry: Double?) {
+    /// The tables that are copied as a whole.
+    struct SmallTables: Sendable {
+        let decoys: [DecoySpan]
+        /// The time of the last retry that an operator requested.
+        let retry: Double?
+        let signingKeys: SigningKeySet
+    }
+
+    /// Reads the tables that are copied as a whole.
+    func smallTables() async throws -> SmallTables {
         try await queue.writeWithoutTransaction { database in
-            let decoys = try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid")
-            return (
-                decoys.map { ($0[0], $0[1], $0[2], $0[3]) },
-                try Double.fetchOne(database, sql: "SELECT asked_at FROM mail_retry")
+            SmallTables(
+                decoys: try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid").map {
+                    DecoySpan(decoy: $0[0], start: $0[1], width: $0[2], reach: $0[3])
+                },
+                retry: try Double.fetchOne(database, sql: "SELECT asked_at FROM mail_retry"),
+                signingKeys: try SigningKeySet(database)
             )
         }
     }

@@ -150,15 +150,16 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, and the number of idempotency keys.
+    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted,
+    /// and the number of idempotency keys.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
-        let (decoys, retry) = try await snapshot.smallTables()
-        let spans = decoys.map { DecoySpan(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
-        _ = try await PostgresDecoyStore(database).renewDecoys { _ in spans }
+        let small = try await snapshot.smallTables()
+        _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }
+        _ = try await PostgresSigningKeyStore(database).changeSigningKeys { _ in small.signingKeys }
         try await database.transaction { transaction in
             try await transaction.execute(
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
-                [.text(retry.map { "\($0)" })]
+                [.text(small.retry.map { "\($0)" })]
             )
             try await transaction.execute("DELETE FROM idempotency_usage WHERE size IS NOT NULL")
             try await transaction.execute(

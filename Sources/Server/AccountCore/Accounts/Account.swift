@@ -61,6 +61,10 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// Whether the password may be reset: if the account is active or locked. A reset must not undo a decision of the operator.
     public var isRecoverable: Bool { state == .active || state == .locked }
 
+    /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified
+    /// in this version.
+    public var isEmailVerified: Bool { true }
+
     /// Creates an account.
     public init(
         id: ID,

@@ -26,6 +26,8 @@ public protocol AccountStores: Sendable {
     var audit: any AuditStore { get }
     /// The decoys for addresses without an account.
     var decoys: any DecoyStore { get }
+    /// The keys that sign access tokens.
+    var signingKeys: any SigningKeyStore { get }
 }
 
 /// A failed operation of a store.

@@ -58,6 +58,8 @@ public struct AccountServerConfiguration: Sendable {
     public var resetBaseURL: URL?
     /// The part of a link that contains its token.
     public var resetLinkStyle: ResetLink.Style = .query
+    /// The names in access tokens.
+    public var tokens = TokenSettings()
     /// The apps that open universal links, on Apple's systems and on Android.
     public var associatedApps = AssociatedApps()
     /// The custom scheme that opens the app, such as `notes`; `nil` if there is none. `APP_LINK_SCHEME`.
@@ -187,6 +189,7 @@ extension AccountServerConfiguration {
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)
+        tokens = TokenSettings(&settings, isProduction: environment == .production)
         limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
         let delay = settings.integer("SHUTDOWN_DELAY_SECONDS", in: 0...60, default: environment == .production ? 2 : 0)

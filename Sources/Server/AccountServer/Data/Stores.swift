@@ -105,9 +105,27 @@ package struct Stores: AccountStores {
     package var sentResets: any SentResetStore { accountStores.sentResets }
     package var audit: any AuditStore { accountStores.audit }
     package var decoys: any DecoyStore { accountStores.decoys }
+    package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
     /// Returns the server's keys, derived from the configured secret or that of the folder.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
+
+    /// The keys that sign access tokens, for a process that is not a server.
+    package func signingKeys(_ configuration: AccountServerConfiguration, logger: Logger) throws -> SigningKeys {
+        let previous = try configuration.previousSecret.map { try keys(secret: $0) }
+        return SigningKeys(
+            store: signingKeys,
+            secrets: SigningKeySecrets(try keys(secret: configuration.secret), previous: previous),
+            now: wallTime,
+            logger: logger
+        )
+    }
+
+    /// The time that access tokens are issued by: the clock of the machine, or that of PostgreSQL.
+    package var wallTime: @Sendable () -> Date {
+        guard let deployment else { return { Date() } }
+        return deployment.time.now
+    }
 }
 
 extension DataFolder {
