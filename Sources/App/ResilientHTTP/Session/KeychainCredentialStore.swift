@@ -13,7 +13,8 @@
     /// ``Failure`` whose ``Failure/isLocked`` is `true`: the user is still signed in, so try again when protected data is available.
     ///
     /// **Access group.** An app and its extensions share the session if both have the group in their entitlement
-    /// `keychain-access-groups` and name it here. The keychain has no lock: `exclusively(_:)` does not keep another process out.
+    /// `keychain-access-groups` and name it here. The keychain has no lock: `exclusively(_:)` does not exclude other processes, and
+    /// `save(_:replacing:)` compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
     ///
     /// **macOS.** The data-protection keychain, the default, works only in an app that is signed with a keychain access group. A
     /// command-line tool or a test without a signature gets status −34018 (`errSecMissingEntitlement`) from every call. It can use
