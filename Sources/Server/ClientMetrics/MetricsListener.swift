@@ -10,7 +10,7 @@ import Timekeeping
 ///   `gave_up` (the reason for which a call was not retried, or `no`).
 /// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport, with `status`: `2xx` and so
 ///   on, or `none` without a response.
-/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays before a retry, with `reason`. The duration is the planned one.
+/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with `reason`. The duration is the planned one.
 /// - `http_client_refusals`: calls that the client itself refused, with `by`.
 /// - `http_client_refreshes`: refreshes of the session, with `shared`.
 ///

@@ -53,7 +53,7 @@ public enum ImportedHash: Hashable, Sendable {
 
     /// Returns whether a password has this hash. Compares in constant time. Blocks for the cost of the hash.
     ///
-    /// A password with a zero byte has no hash: bcrypt and HMAC would ignore the rest of it.
+    /// A password with a zero byte never matches: bcrypt and HMAC could not distinguish it from a shorter password.
     public func verify(_ password: String) -> Bool {
         switch self {
         case .pbkdf2(let hash): hash.verify(password)
