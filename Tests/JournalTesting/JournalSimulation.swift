@@ -124,7 +124,7 @@ package final class JournalSimulation {
         sequences.append(processes[process].lastSequence)
     }
 
-    /// Kills one process while it writes a transaction. The other one goes on.
+    /// Kills one process while it writes a transaction. The other one continues.
     private func die(_ process: Int) throws {
         var writes = Int.random(in: 0..<2, using: &random)
         disk.fail = { call, _ in
@@ -177,7 +177,7 @@ package final class JournalSimulation {
 
     private func compact(_ process: Int) throws {
         guard var compaction = compactions[process] else {
-            // Other steps follow before the compaction goes on.
+            // Other steps follow before the compaction continues.
             compactions[process] = try processes[process].beginCompaction()
             return
         }

@@ -80,7 +80,7 @@ private struct QueueHistory {
         self.seed = seed
         random = SplitMix64(seed: seed)
         weather = Weather(seed: seed)
-        // Every 40th mutation is refused for good.
+        // The server permanently refuses every 40th mutation.
         let first = try await QueueBench(
             server: nil,
             account: "A",

@@ -10,7 +10,7 @@ package struct Compaction<State: JournalState>: Sendable {
     fileprivate let state: State?
     fileprivate let source: JournalSegment
     fileprivate var draft: SegmentDraft
-    /// The new segment, as far as it is written.
+    /// The part of the new segment that is written.
     fileprivate var copy: JournalSegment
     /// Up to where the source is copied.
     fileprivate var position = SegmentHeader.area

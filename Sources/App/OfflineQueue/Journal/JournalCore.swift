@@ -6,7 +6,7 @@ package import PrivateFiles
 /// - `journal`, the segment. A new one replaces it by its name.
 /// - `lock`, which a process locks while it appends or repairs. It is never removed.
 /// - `journal.N.new`, a segment that is being written.
-/// - `damaged-N-OFFSET`, bytes of a segment that are no frames any more.
+/// - `damaged-N-OFFSET`, damaged bytes that were copied from a segment.
 ///
 /// Invariants: `state` has applied all frames before `segment.end`, in order. Only a process that holds the lock writes to the file. As
 /// long as `mustRewrite` is set, nothing is appended to the present segment.

@@ -11,7 +11,7 @@ final class ChangeHub: Sendable {
     enum Outcome: Sendable {
         /// The server performed the request. The response is `nil` if another process or an earlier attempt received it.
         case delivered(HTTPResponse?, [UInt8])
-        /// The server refused the request for good.
+        /// The server refused the request, and would refuse it again.
         case refused(APIError)
         /// The request stays stored, or was removed.
         case later

@@ -432,7 +432,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Reports the accounts whose requests are paused, or are not any more.
+    /// Reports the accounts whose pause began, changed its reason, or ended since the last call.
     private func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in

@@ -7,9 +7,9 @@ import ResilientHTTP
 /// The classification must not err in two directions: a page of a captive portal must not count as a refusal, which would lose the request,
 /// and a refusal of the API must not count as temporary, which would block the lane.
 enum Verdict: Equatable {
-    /// The server performed the request in an earlier attempt, and does not have the response any more.
+    /// The server performed the request in an earlier attempt, and no longer has the response.
     case delivered
-    /// The server refused the request for good.
+    /// The server refused the request, and would refuse it again.
     case refused
     /// No user is signed in to the account, or the server refused the session's credentials and they can't be renewed.
     case unauthorized

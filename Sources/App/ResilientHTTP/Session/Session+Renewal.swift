@@ -96,7 +96,7 @@ extension Session {
         case ended
         /// The session changed while the refresh was in flight.
         case superseded
-        /// The session of a generation can't be refreshed; the server's refusal, if it was asked.
+        /// The session of a generation can't be refreshed; with the server's refusal, if there was one.
         case impossible(UInt64, APIError?)
     }
 
@@ -112,7 +112,7 @@ extension Session {
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
-                // Changed since it was written: what the store holds says nothing about another process.
+                // The session changed after the write, so a different store content does not prove another process's change.
                 if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()

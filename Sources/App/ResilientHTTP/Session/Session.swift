@@ -365,7 +365,7 @@ struct SessionState {
         return generation
     }
 
-    /// Whether calls that began in one session may go on with the present credentials.
+    /// Returns whether calls that began in one session may continue with the present credentials.
     func mayContinue(_ session: String?) -> Bool { mayContinue(session, as: credentials?.sessionID) }
 
     /// Whether calls that began in one session may carry the tokens of another.
