@@ -80,9 +80,13 @@ extension RetryPolicy {
 
 /// Ends all retries of a client while too many of its requests fail, so that retries can't multiply the load of a server in trouble.
 ///
-/// Follows gRPC's retry throttling (proposal A6): 10 tokens, one less for a retryable failure that reached a server, 2.5 less for a
-/// time-out, and a tenth more for a success; no retry at half of the tokens or less. Refusals that closed a gate cost nothing: the gate
-/// bounds how many requests follow them.
+/// Follows gRPC's retry throttling (proposal A6). The budget begins with 10 tokens. A retryable failure that reached a server decrements
+/// them by 1, a timeout by 2.5, and a success increments them by 0.1. No call is retried while half of the tokens or less are left.
+/// Refusals that closed a gate cost nothing: the gate bounds how many requests follow them.
+///
+/// With the defaults, the fifth failure in a row ends the retries. The first attempts of calls are always sent.
+///
+/// The budget is an atomic number: it takes no lock, and may be shared by several clients.
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
     private let tokens: Atomic<Int>
@@ -91,9 +95,9 @@ public final class RetryBudget: Sendable {
 
     /// Creates a full budget.
     /// - Parameters:
-    ///   - capacity: The most tokens that there are.
-    ///   - refund: The tokens that a success gives back.
-    /// - Precondition: `capacity` is positive, `refund` not negative.
+    ///   - capacity: The initial and largest number of tokens.
+    ///   - refund: The number of tokens that a success returns.
+    /// - Precondition: `capacity` is positive, and `refund` is between 0 and the capacity.
     public init(capacity: Int = 10, refund: Double = 0.1) {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")
         precondition(refund >= 0 && refund <= Double(capacity), "refund must be between 0 and the capacity (is \(refund))")
@@ -102,7 +106,7 @@ public final class RetryBudget: Sendable {
         tokens = Atomic(capacity * 1_000)
     }
 
-    /// The tokens that are left.
+    /// The number of tokens that are left, from 0 to the capacity.
     public var remaining: Double { Double(tokens.load(ordering: .relaxed)) / 1_000 }
 
     /// Notes a success.

@@ -4,10 +4,17 @@ import Timekeeping
 
 /// Repeats failed calls if a repetition is safe and can succeed.
 ///
-/// A repetition is safe for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and for requests of which no
-/// byte was sent. The middleware waits for the full delay that the server names. If the delay exceeds the deadline or the policy's limit,
-/// the call ends at once, with the delay in its error. A repeated request has the header `X-Retry-Attempt`. A request that already has
-/// the header is sent once, so that two clients in a chain don't multiply their attempts.
+/// A repetition is safe for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and for requests of which no byte
+/// was sent. A body that can be read only once is not sent again.
+///
+/// The middleware waits for the full delay that the server names, extended by a random part. If the delay exceeds the deadline or the
+/// policy's limit, the call ends at once, with the delay in its error. Without a delay of the server, it waits by ``RetryPolicy/backoff``.
+///
+/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. A request that already has the header is sent once, so
+/// that two clients in a chain don't multiply their attempts.
+///
+/// The policy of an endpoint (``EndpointPolicy/retry``) replaces that of the middleware. For operations that are not requests of a client,
+/// use ``withRetry(_:timeout:context:environment:isolation:_:)``.
 public struct RetryMiddleware: ClientMiddleware {
     /// The number of retries and the delays between them, for endpoints without a policy.
     public var policy: RetryPolicy
@@ -16,7 +23,8 @@ public struct RetryMiddleware: ClientMiddleware {
     /// Creates the middleware.
     /// - Parameters:
     ///   - policy: The number of retries and the delays between them.
-    ///   - budget: The budget that ends all retries while too many calls fail; all calls of the client share it.
+    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share it; clients of the same
+    ///     server may share it, too.
     public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
         self.policy = policy
         self.budget = budget
@@ -56,7 +64,7 @@ public struct RetryMiddleware: ClientMiddleware {
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
-            // A local hold and a missing connection were no attempts.
+            // No request was sent, so that no retry is used.
             guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"
@@ -79,6 +87,7 @@ public struct RetryMiddleware: ClientMiddleware {
         return try await monitor.waitUntilOnline(until: context.deadline, on: clock)
     }
 
+    /// Decides about a retry, and counts the failure in the budget.
     private func decide(
         _ error: APIError,
         retries: Int,
