@@ -64,8 +64,8 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         }
     }
 
-    /// - Parameter refusal: The refusal of the present credentials; `nil` if they are replaced ahead of their expiry, for which
-    ///   one attempt is enough.
+    /// - Parameter refusal: The refusal of the present credentials. It is `nil` if the credentials are replaced before they expire; then
+    ///   the method makes only one attempt.
     private func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,

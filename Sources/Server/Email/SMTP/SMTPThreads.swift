@@ -60,8 +60,8 @@ final class SMTPThreads: Sendable {
     }
 }
 
-/// The queue of emails with their callers, canceled emails, and the number of threads. A value without side effects, which is the only
-/// state that the threads and their callers share.
+/// The queue of emails with their callers, the canceled emails, and the number of threads. This value is the only state that the threads
+/// and their callers share. Its methods have no side effects.
 struct SMTPQueue {
     typealias Waiter = CheckedContinuation<Void, any Error>
 
