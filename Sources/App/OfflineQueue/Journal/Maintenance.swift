@@ -4,9 +4,10 @@ import PrivateFiles
 import Synchronization
 import Timekeeping
 
-/// Brings the frames of a journal to the medium, and compacts it, on a thread that may wait for the disk.
+/// Syncs the file of a journal to the disk, and compacts it, on a thread that may wait for the disk.
 ///
-/// The first task that waits for a sync starts one for all tasks that wait by then. Neither the lock nor the state is held meanwhile.
+/// The first task that waits starts a sync for all tasks that wait when the sync begins. During a sync, this class holds neither the lock
+/// nor the state.
 final class Maintenance<State: JournalState>: Sendable {
     private struct Shared {
         var core: JournalCore<State>

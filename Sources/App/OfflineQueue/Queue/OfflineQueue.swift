@@ -51,8 +51,9 @@ public final class OfflineQueue: Sendable {
         public var discardsOnSignOut = false
         /// Encrypts the contents of requests; `nil` to store them as they are.
         public var cipher: (any QueueCipher)?
-        /// Names the device, such as by a value in the Keychain that stays on it: a queue that a backup restored on another device sends
-        /// nothing before ``OfflineQueue/adopt()``. `nil` to recognize a copy by the identity of its files.
+        /// An id of the device, such as a value in the Keychain that is never copied to another device. If a backup restores the queue on
+        /// another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, a copy is recognized by the identity of its
+        /// files.
         public var deviceID: String?
         /// The clocks that outlive a process.
         package var time: @Sendable () -> SnapshotTime = { .now() }

@@ -17,11 +17,12 @@ extension Session {
     /// Returns credentials newer than those that were refused.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request carried none.
-    ///   - way: The renewal that the refusal asks for.
-    ///   - deadline: Until when passing failures are waited out; `nil` for one attempt.
+    ///   - way: The renewal that the refusal requires.
+    ///   - deadline: The time until which a refresh that fails for a temporary reason is repeated; `nil` for one attempt.
     ///   - mayPrompt: Whether the user may be asked to sign in.
     /// - Returns: `nil` if so many renewals succeeded lately that one more would not help.
-    /// - Throws: ``APIError``: `unauthorized` if there are none, the refresh's own error if it failed for a passing reason.
+    /// - Throws: ``APIError``: `unauthorized` if the session has no newer credentials; the error of the refresh if it failed for a
+    ///   temporary reason.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
