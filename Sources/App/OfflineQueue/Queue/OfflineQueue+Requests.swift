@@ -21,7 +21,8 @@ extension OfflineQueue {
     ///   - context: Where in the app the call is made.
     ///   - isDurable: Whether the method returns only when the request survives a loss of power. Otherwise it returns when the request
     ///     survives the end of the process, and survives a loss of power within 50 ms.
-    /// - Returns: The identifier of the request; that of the replaced one if a coalescing key replaced it.
+    /// - Returns: The identifier of the request. If the request replaces an earlier one with the same coalescing key, this is the
+    ///   identifier of the earlier one.
     @discardableResult
     public func enqueue<Body: Encodable>(
         _ method: HTTPRequest.Method,
