@@ -27,8 +27,8 @@
         ///     it to `false` and then to `true`.
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own translations.
-        ///   - checkAgain: Checks whether a request took effect whose response was lost, instead of `perform`. It must not send the request
-        ///     again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
+        ///   - checkAgain: Called instead of `perform` to check whether a request whose response was lost took effect. It must not send the
+        ///     request again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,

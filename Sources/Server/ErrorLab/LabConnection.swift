@@ -28,7 +28,7 @@ struct LabTime: Sendable {
     func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }
 
-/// Detects that the client has closed the connection, or its half of it.
+/// Detects that the client has closed the connection, or its sending direction of the connection.
 ///
 /// It is added to the pipeline of a connection while the lab waits. Hummingbird itself notices a closed connection only when it writes.
 final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {

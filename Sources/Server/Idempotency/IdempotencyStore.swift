@@ -19,8 +19,8 @@ public import HTTPTypes
 /// `PostgresIdempotencyStore` keep keys on disk: a key that was claimed or finished before a crash is still claimed or finished after it.
 /// Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
 public protocol IdempotencyStore: Sendable {
-    /// The identity of the object through which this store and the stores of other data access the same database. With it, a store of other
-    /// data can check whether its transaction can also finish a key of this store.
+    /// The identity of the object through which this store accesses its database. A store of other data compares it with its own object: if
+    /// they are the same, its transaction can also finish a key of this store.
     ///
     /// The default is `nil`: no other store shares the database.
     var database: ObjectIdentifier? { get }

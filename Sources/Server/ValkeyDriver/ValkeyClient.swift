@@ -78,7 +78,7 @@ public final class ValkeyClient: Sendable {
         try await send(command, by: .now() + TimeAmount(time))
     }
 
-    /// Executes a script, in one round trip unless the server has dropped it.
+    /// Executes a script, in one round trip, or in two if the server no longer stores the script.
     /// - Parameters:
     ///   - script: The script.
     ///   - keys: All keys that the script uses.

@@ -113,7 +113,7 @@ final class LimitTables: Sendable {
 
     /// Replaces the rule with the same name.
     /// - Parameter time: The server's time.
-    /// - Returns: The tables whose keys must expire later than they were written to.
+    /// - Returns: The tables whose existing keys would expire too early under the new rule.
     /// - Precondition: There is a rule with that name.
     func change(to rule: RateLimitRule, at time: Int64?) -> [Table] {
         guard let place = places[rule.policy.name] else {

@@ -7,14 +7,14 @@ public import ValkeyDriver
 
 /// Rate limits that several servers share, counted in Valkey or Redis.
 ///
-/// Each decision is one script and one round trip, by the clock of Valkey. It admits all policies of the request or none. It equals a
-/// decision of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal without a
-/// round trip for at most a second, unless this process learns of a change.
+/// Each decision is one script and one round trip, by the clock of Valkey. It charges all policies of the request or none. The result is
+/// the same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
+/// without a round trip for at most a second, unless this process learns of a change.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 /// The process also counts its own admissions in memory. If Valkey loses its data, which the store detects by a key without expiry, the
-/// policies also apply this count, for the longest time for which a key can have usage. So the loss causes at most the share of the
-/// fallback per process as additional admissions.
+/// policies also apply this count, for the longest time for which a key can have usage. So after a loss of data, each process admits at
+/// most the share of its fallback in addition.
 ///
 /// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
 /// take about 130 bytes plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, the fallback

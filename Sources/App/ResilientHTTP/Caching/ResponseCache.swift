@@ -65,7 +65,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Whether the server confirmed with 304 the version that the caller or the client's cache already has.
+    /// Whether the server responded with 304, so that the version of the caller or of the client's cache is still current.
     ///
     /// A caller that itself sent `If-None-Match` receives the 304, without a body. With a ``ResponseCache``, the response is
     /// the stored one with its body, and is marked by `Cache-Status` (RFC 9211).

@@ -271,8 +271,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Removes an intent whose email may have been delivered. So it is never postponed when the store fails: the removal is retried until
-    /// the lease ends.
+    /// Removes an intent whose email may have been delivered. If the store fails, the method does not postpone the email, because it would
+    /// be sent again. Instead it retries the removal until the lease ends.
     /// - Throws: `CancellationError` if the intent was not removed before its lease ended.
     private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
         while true {

@@ -4,8 +4,8 @@ import Foundation
 /// The most common passwords, which attackers guess first.
 ///
 /// The merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
-/// Filters, 2009). Every common password is found. One of 2^18 other passwords is wrongly found. Case and the usual digits and signs in
-/// place of letters are ignored.
+/// Filters, 2009). The lookup finds every common password. It also finds one of 2^18 other passwords by mistake. It ignores case, and it
+/// treats digits and signs that often replace letters, such as `0` for `o`, like these letters.
 enum CommonPasswords {
     /// Whether a password is on the list. O(length + log n); the first call also decodes the list.
     static func contains(_ password: String) -> Bool {

@@ -79,8 +79,8 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
-    /// - Parameter commit: Executes the one write of the confirmation, which is its second argument, and returns the result. The first
-    ///   argument is the device token that is returned, so that a response is known before the write.
+    /// - Parameter commit: Calls its second argument, which is the one write of the confirmation, and returns the result. Its first
+    ///   argument is the device token that this method returns, so that the response is known before the write.
     /// - Returns: The device token of the caller. Every earlier one of the account is void.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
     ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.

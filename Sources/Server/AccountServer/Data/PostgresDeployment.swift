@@ -23,7 +23,7 @@ package struct PostgresDeployment: Sendable {
     /// Connects, and registers the server.
     /// - Parameters:
     ///   - version: The version of the server, which migrates the tables and takes emails from the queue; `nil` for a command.
-    ///   - isAlone: Whether no other server may be registered, because the servers would not share their rate limits.
+    ///   - isAlone: Whether the initializer fails if another server is registered, because the servers would not share their rate limits.
     /// - Throws: `StoreFailure`; ``DeploymentInUse``.
     init(
         _ settings: PostgresSettings,

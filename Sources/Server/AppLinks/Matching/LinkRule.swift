@@ -55,8 +55,8 @@ struct RuleReader {
     }
 
     /// Reads an element of `components`.
-    /// - Parameter defaults: The `defaults` of the domain and of the app. Apple, "applinks.Defaults": they accept all keys of a component,
-    ///   and the most specific value is used.
+    /// - Parameter defaults: The `defaults` of the domain and of the app. According to Apple's page "applinks.Defaults", `defaults` may
+    ///   have all keys of a component, and the most specific value applies.
     mutating func component(_ object: JSONObject, at index: Int, defaults: [JSONObject?]) -> LinkRule {
         let levels = [object] + defaults.reversed().compactMap { $0 }
         let flag = { (key: String) in levels.lazy.compactMap { $0[key]?.boolValue }.first }

@@ -129,8 +129,8 @@ public final class SQLiteDatabase: Sendable {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
-    /// Returns if the database can be read and written. If the last write failed because of the database, another one of a single page is
-    /// tried.
+    /// Checks that the database can be read and written. If the last write failed because of the database, the method tries to write a
+    /// single page.
     /// - Throws: `StoreFailure`, also if the file has been removed or replaced since it was opened.
     public func ping() async throws {
         guard FileIdentity(path: path) == identity else { throw StoreFailure.replaced }

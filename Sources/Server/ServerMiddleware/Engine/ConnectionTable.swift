@@ -68,10 +68,10 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// - at the capacity, a connection of the network (/48 or /24) with the most connections. So clients from other networks get places even
 ///   while attackers hold many connections.
 ///
-/// Among the connections of one network, the client with the most connections loses one first. Among its connections, those on which no
-/// request has arrived within a second are closed first, then idle ones, each starting with the longest wait. A connection with a request
-/// or a response in progress is closed only for a client of a network with fewer connections, and never while the server itself works on
-/// the request.
+/// Among the connections of one network, the client with the most connections loses one first. Of this client's connections, those on which
+/// no request has arrived within a second are closed first, then idle ones. Within both groups, the connection that has waited longest is
+/// closed first. A connection with a request or a response in progress is closed only for a client of a network with fewer connections, and
+/// never while the server itself works on the request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
