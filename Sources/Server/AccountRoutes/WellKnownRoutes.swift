@@ -4,8 +4,8 @@ public import Hummingbird
 
 /// The files under `/.well-known` that connect apps, password managers and other services with this server.
 ///
-/// Create the files for apps with `AppLinks`. They are the same for all requests and may be cached for an hour. Serve them under the host of
-/// the emailed links, without a path before them.
+/// Create the files for apps with `AppLinks`. They are the same for all requests and may be cached for an hour. Serve them under the host
+/// of the emailed links, without a path before them.
 public struct WellKnownRoutes<Context: RequestContext>: Sendable {
     private let appleAssociation: [UInt8]?
     private let androidLinks: [UInt8]?

@@ -1,4 +1,4 @@
-public import Crypto
+import Crypto
 import Foundation
 
 /// Encrypts and decrypts the private keys that sign access tokens (AES-256-GCM, under a key that is derived from the server's secret).
