@@ -138,7 +138,7 @@ public struct StoreCopy: Sendable {
 
     /// Copies and seals, or continues an earlier copy. Takes minutes for millions of rows.
     /// - Parameter report: Called with the progress after each batch, from the task of the caller.
-    /// - Returns: What was copied; `nil` if the data was moved before.
+    /// - Returns: A report of the copy; `nil` if the data was moved before.
     /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite then continues.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)

@@ -171,7 +171,8 @@ extension Stores {
     ///   - secret: The secret for the digests of keys.
     ///   - clock: The clock of decisions.
     ///   - snapshot: The clocks that outlive the process.
-    /// - Throws: ``NoSQLiteDatabase`` for a command with PostgreSQL, which has no limits of its own; an error of the database.
+    /// - Throws: ``NoSQLiteDatabase`` for a command with PostgreSQL, where the rate limits are not in the database; an error of the
+    ///   database.
     package func limits<C: Clock>(
         _ settings: LimitSettings,
         sharedIn shared: SharedLimitSettings?,

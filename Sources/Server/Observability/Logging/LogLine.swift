@@ -16,7 +16,7 @@ struct LogLine {
     let level: Logger.Level
     let label: String
     let message: String
-    /// The id of the request, which is a member of its own in both formats.
+    /// The id of the request, which is a separate member in both formats.
     private let requestID: String?
     /// Sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]

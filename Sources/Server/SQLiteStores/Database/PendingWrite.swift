@@ -145,7 +145,7 @@ struct WriteLine {
     var isBusy: Bool { isServed && waiting.isEmpty }
 
     /// Adds a write to the queue.
-    /// - Returns: What the caller must do. O(1).
+    /// - Returns: The step that the caller must take. O(1).
     mutating func enter(_ write: any PendingWrite) -> Admission {
         guard !isClosed else { return .closed }
         guard waiting.count < Self.capacity else { return .full }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The state of a connection. Its event loop writes it; the table reads it when a new connection needs a place.
 final class ConnectionActivity: Sendable {
-    /// What the connection waits for. Two bits of ``ConnectionActivity``.
+    /// The event that the connection waits for. Two bits of ``ConnectionActivity``.
     enum Phase: UInt64 {
         /// No complete request has arrived so far.
         case fresh
