@@ -5,7 +5,7 @@ import ErrorContract
 import HoldfastTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HashingGateCancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct HashingGateCancellationTests {
     @Test("A canceled caller leaves the queue at once, and its place is free")
     func whileWaiting() async throws {
         let hashing = PlainHashing()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccountCore
 
-@Suite(.timeLimit(.minutes(1))) struct HashingGateTests {
+@Suite(.timeLimit(.minutes(10))) struct HashingGateTests {
     /// Returns a gate whose hashing is blocked after the decoy's hash.
     private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: PlainHashing) {
         let hashing = PlainHashing()

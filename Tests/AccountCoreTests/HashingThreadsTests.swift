@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccountCore
 
-@Suite(.timeLimit(.minutes(1))) struct HashingThreadsTests {
+@Suite(.timeLimit(.minutes(10))) struct HashingThreadsTests {
     /// The observations of jobs and reports.
     private final class Observations: Sendable {
         let jobs = Mutex<[Int32]>([])

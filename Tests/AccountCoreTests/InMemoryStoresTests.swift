@@ -2,7 +2,7 @@ import AccountCore
 import AccountStoreTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct InMemoryStoresTests {
+@Suite(.timeLimit(.minutes(10))) struct InMemoryStoresTests {
     // snippet: start-account-store-testing
     @Test("Passes every check of stores", arguments: AccountStoreCheck.all)
     func passes(_ check: AccountStoreCheck) async throws {

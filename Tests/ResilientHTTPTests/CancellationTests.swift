@@ -4,7 +4,7 @@ import HoldfastTesting
 import ResilientHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     /// Never responds, and ends when it is canceled.
     private struct Silence: HTTPTransport {
         let clock: ManualClock

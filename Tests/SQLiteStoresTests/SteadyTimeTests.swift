@@ -104,7 +104,7 @@ final class SetClocks: Sendable {
 }
 
 /// The effect of clock steps on due times and grace windows, with the services of a server.
-@Suite(.timeLimit(.minutes(1))) struct ClockStepTests {
+@Suite(.timeLimit(.minutes(10))) struct ClockStepTests {
     @Test(
         "Accepts a used refresh token for ten seconds, for any clock setting",
         arguments: [-3_600.0, -5, 5, 3_600]

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SQLiteStores
 
-@Suite(.timeLimit(.minutes(1))) struct SweeperTests {
+@Suite(.timeLimit(.minutes(10))) struct SweeperTests {
     @Test("Sweeps at once and every five minutes until it is stopped")
     func rounds() async throws {
         try await withStores { stores in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ValkeyDriver
 
-@Suite(.timeLimit(.minutes(3))) struct ValkeyClientTests {
+@Suite(.timeLimit(.minutes(10))) struct ValkeyClientTests {
     private static let patience = Duration.seconds(20)
 
     private func withClient<Result>(

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct PasswordCheckTests {
+@Suite(.timeLimit(.minutes(10))) struct PasswordCheckTests {
     /// The outcomes that a sign-in reports.
     private final class Reports: Sendable {
         private let outcomes = Mutex<[Authentication.PasswordCheck]>([])

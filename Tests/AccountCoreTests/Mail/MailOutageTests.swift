@@ -33,7 +33,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct MailOutageTests {
+@Suite(.timeLimit(.minutes(10))) struct MailOutageTests {
     @Test(
         "One email probes during an outage; afterwards each valid email is sent once",
         arguments: [MailDeliveryError.Kind.unavailable, .misconfigured]

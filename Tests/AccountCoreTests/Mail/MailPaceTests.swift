@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountCore
 
-@Suite(.timeLimit(.minutes(1))) struct MailPaceTests {
+@Suite(.timeLimit(.minutes(10))) struct MailPaceTests {
     private final class Load: Sendable {
         let isHigh = Mutex(true)
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import AccountCore
 
 /// Limits of reset emails.
-@Suite(.timeLimit(.minutes(1))) struct MailTurnTests {
+@Suite(.timeLimit(.minutes(10))) struct MailTurnTests {
     private func intent(_ network: String?, _ number: Int, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(
             subject: .passwordReset(try EmailAddress("a\(number)@example.com")),

@@ -23,7 +23,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MailWorkerDeathTests {
+@Suite(.timeLimit(.minutes(10))) struct MailWorkerDeathTests {
     @Test("A worker that dies before settling repeats one email once, after its lease")
     func beforeSettling() async throws {
         try await withPostOffice(stores: unsettlingStores(1)) { office in

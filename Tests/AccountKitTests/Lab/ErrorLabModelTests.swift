@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 
 @MainActor
-@Suite("Error lab: the screen", .timeLimit(.minutes(1)))
+@Suite("Error lab: the screen", .timeLimit(.minutes(10)))
 struct ErrorLabModelTests {
     @Test("Shows the built-in scenarios at once, grouped by kind")
     func builtIn() throws {

@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 
 @MainActor
-@Suite("Error lab: automatic retries of a run", .timeLimit(.minutes(1)))
+@Suite("Error lab: automatic retries of a run", .timeLimit(.minutes(10)))
 struct ErrorLabRunTests {
     @Test("Stores a decoded structured error with its text and the requests sent")
     func structuredError() async throws {

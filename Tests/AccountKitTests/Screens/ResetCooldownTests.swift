@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 @MainActor
-@Suite("Cooldown of the reset button", .timeLimit(.minutes(1)))
+@Suite("Cooldown of the reset button", .timeLimit(.minutes(10)))
 struct ResetCooldownTests {
     private static let requested = ForgotPasswordModel.State.requested(
         message: "If an account exists for this email, you will receive a link to reset your password."

@@ -6,7 +6,7 @@ import HoldfastTesting
 import Testing
 
 @MainActor
-@Suite("Reset screen: opening a link", .timeLimit(.minutes(1)))
+@Suite("Reset screen: opening a link", .timeLimit(.minutes(10)))
 struct ResetPasswordOpeningTests {
     private static let expired = ErrorPresentation(
         title: "Link Expired",

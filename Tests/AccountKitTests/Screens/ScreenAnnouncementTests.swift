@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 @MainActor
-@Suite("Announcements of the screens", .timeLimit(.minutes(1)))
+@Suite("Announcements of the screens", .timeLimit(.minutes(10)))
 struct ScreenAnnouncementTests {
     /// Collects the announcements of a model, like a view with `.onChange(of: model.announcement)`.
     @MainActor private final class Listener {

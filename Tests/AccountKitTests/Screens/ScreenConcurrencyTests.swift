@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 @MainActor
-@Suite("Screens: double presses and cancellation", .timeLimit(.minutes(1)))
+@Suite("Screens: double presses and cancellation", .timeLimit(.minutes(10)))
 struct ScreenConcurrencyTests {
     @Test("Ignores a second press and an alert's action while signing in")
     func doubleSignIn() async throws {

@@ -4,7 +4,7 @@ import HoldfastTesting
 import Testing
 
 @MainActor
-@Suite("Work of a screen", .timeLimit(.minutes(1)))
+@Suite("Work of a screen", .timeLimit(.minutes(10)))
 struct ScreenWorkTests {
     /// Runs work like SwiftUI's `.task(id: model.work.request)` at the root of a screen.
     private func run(_ work: ScreenWork) async {

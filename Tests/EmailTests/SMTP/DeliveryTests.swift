@@ -4,7 +4,7 @@ import Foundation
 import MailServerTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
     @Test("Delivers an email byte for byte, without information about the local machine")
     func arrives() async throws {
         try await MailServer.run { server in

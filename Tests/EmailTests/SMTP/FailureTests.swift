@@ -4,7 +4,7 @@ import Foundation
 import MailServerTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct FailureTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureTests {
     private static let secrets = ["example.com", "pass w0rd", "crowns", "noreply", "@"]
 
     @Test(

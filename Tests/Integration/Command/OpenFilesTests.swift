@@ -5,7 +5,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(2))) struct OpenFilesTests {
+@Suite(.timeLimit(.minutes(10))) struct OpenFilesTests {
     @Test("Closes idle connections so that the server keeps file descriptors for its work")
     func few() async throws {
         try await withFolder { folder in

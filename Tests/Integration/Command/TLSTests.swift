@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSTests {
     /// Creates a certificate and a key in `cert.pem` and `key.pem` of a folder, with OpenSSL.
     private func makeCertificate(days: Int = 30, in folder: URL) async throws {
         let command =

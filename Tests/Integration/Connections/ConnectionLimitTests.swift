@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 /// Limits of connections over real sockets, with short times.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionLimitTests {
     @Test("A client over its limit loses its longest idle connections, others lose none")
     func perClient() async throws {
         try await withServer {

@@ -7,7 +7,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(2))) struct OpsListenTests {
+@Suite(.timeLimit(.minutes(10))) struct OpsListenTests {
     private func withOps(
         configure: @escaping (inout AccountServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (TestServer, URL) async throws -> Void

@@ -4,7 +4,7 @@ import NIOPosix
 import ServerMiddleware
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(10))) struct EventLoopTests {
     private static var isOnEventLoop: Bool { MultiThreadedEventLoopGroup.currentEventLoop != nil }
 
     @Test("A route runs on its connection's event loop, also after its body and a pause")

@@ -5,7 +5,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(2))) struct SlowBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct SlowBodyTests {
     @Test("Clients that send their bodies slowly take no capacity for requests")
     func slow() async throws {
         try await withServer {

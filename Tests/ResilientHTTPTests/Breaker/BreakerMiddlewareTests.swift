@@ -7,7 +7,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct BreakerMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct BreakerMiddlewareTests {
     private let clock = ManualClock()
     private let failed = ScriptedTransport.Step.answer(status: 500)
     private let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))

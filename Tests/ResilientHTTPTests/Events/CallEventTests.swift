@@ -9,7 +9,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct CallEventTests {
+@Suite(.timeLimit(.minutes(10))) struct CallEventTests {
     private let clock = ManualClock()
 
     /// Records the events that it receives.

@@ -7,7 +7,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct GateMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct GateMiddlewareTests {
     private let clock = ManualClock()
     private let gate = GateMiddleware()
 

@@ -7,7 +7,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct RetryMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryMiddlewareTests {
     private let clock = ManualClock()
 
     private func client(

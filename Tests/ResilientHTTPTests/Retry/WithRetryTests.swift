@@ -4,7 +4,7 @@ import ResilientHTTP
 import Testing
 import Timekeeping
 
-@Suite(.timeLimit(.minutes(1))) struct WithRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct WithRetryTests {
     private let clock = ManualClock()
     private var environment: ClientEnvironment { ClientEnvironment(clock: MonotonicClock(clock), chance: { 1 }) }
 

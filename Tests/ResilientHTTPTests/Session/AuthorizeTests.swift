@@ -7,7 +7,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("Signing requests", .timeLimit(.minutes(1))) struct AuthorizeTests {
+@Suite("Signing requests", .timeLimit(.minutes(10))) struct AuthorizeTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
     private let refreshes = Counter()
     private let prompts = Counter()

@@ -5,7 +5,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct FileCredentialStoreTests {
+@Suite(.timeLimit(.minutes(10))) struct FileCredentialStoreTests {
     private let folder: URL
     private var file: URL { folder.appending(path: "session.json") }
 

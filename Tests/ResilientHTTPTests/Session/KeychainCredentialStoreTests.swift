@@ -4,7 +4,7 @@ import Testing
 
 @testable import ResilientHTTP
 
-@Suite("Keychain credential store", .timeLimit(.minutes(1))) struct KeychainCredentialStoreTests {
+@Suite("Keychain credential store", .timeLimit(.minutes(10))) struct KeychainCredentialStoreTests {
     private let keychain = MemoryKeychain()
 
     private func item(

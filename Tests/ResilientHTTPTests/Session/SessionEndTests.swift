@@ -9,7 +9,7 @@ import Timekeeping
 @testable import ResilientHTTP
 
 /// Refreshes that end after the session has changed.
-@Suite("A refresh that ends late", .timeLimit(.minutes(2))) struct SessionEndTests {
+@Suite("A refresh that ends late", .timeLimit(.minutes(10))) struct SessionEndTests {
     /// Delays refreshes until they are released.
     private final class Endpoint: Sendable {
         private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])

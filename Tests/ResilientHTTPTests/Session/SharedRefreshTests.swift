@@ -8,7 +8,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("A refresh shared by all calls", .timeLimit(.minutes(2))) struct SharedRefreshTests {
+@Suite("A refresh shared by all calls", .timeLimit(.minutes(10))) struct SharedRefreshTests {
     /// The first test makes 10,000 calls; fewer are enough for the others.
     private let calls = 2_000
     private let clock = ManualClock()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SQLiteStores
 
-@Suite(.timeLimit(.minutes(1))) struct GroupCommitEndingTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitEndingTests {
     @Test("A caller canceled while its write is queued returns at once, without a write")
     func cancelledWhileWaiting() async throws {
         try await withStores { stores in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SQLiteStores
 
-@Suite(.timeLimit(.minutes(1))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitTests {
     private struct Refusal: Error {}
 
     private final class Telling: Sendable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServerMiddleware
 
-@Suite(.timeLimit(.minutes(1))) struct ClientTimeoutTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientTimeoutTests {
     private func request(_ values: String...) -> Request {
         var headers: HTTPFields = [:]
         for value in values { headers.append(HTTPField(name: .requestTimeout, value: value)) }

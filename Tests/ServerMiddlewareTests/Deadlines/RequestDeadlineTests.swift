@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServerMiddleware
 
-@Suite(.timeLimit(.minutes(1))) struct RequestDeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestDeadlineTests {
     private func makeRouter(
         _ clock: ManualClock,
         _ route: @escaping @Sendable (Request, ReadingContext) async throws -> Response

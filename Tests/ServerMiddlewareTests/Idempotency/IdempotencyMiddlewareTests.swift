@@ -10,7 +10,7 @@ import Testing
 
 @testable import ServerMiddleware
 
-@Suite(.timeLimit(.minutes(2))) struct IdempotencyMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct IdempotencyMiddlewareTests {
     @Test("Executes a repeated request once and returns its stored response", arguments: ["k", #""k""#])
     func replay(key: String) async throws {
         let server = OrderServer()

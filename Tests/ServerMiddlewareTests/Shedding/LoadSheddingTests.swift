@@ -8,7 +8,7 @@ import Testing
 
 @testable import ServerMiddleware
 
-@Suite(.timeLimit(.minutes(1))) struct LoadSheddingTests {
+@Suite(.timeLimit(.minutes(10))) struct LoadSheddingTests {
     /// A router with a route that a gate blocks, one that responds at once, and one without the limit.
     private struct Guarded {
         let clock = ManualClock()
