@@ -110,7 +110,7 @@ import Timekeeping
             return .number(2)
         }
         let failures = await call(client) { [clock, calls, ended] in
-            while server.sent(with: "at1") < calls { await Task.yield() }
+            while server.sent(with: "at1") < calls, !Task.isCancelled { await Task.yield() }
             while ended.value < calls {
                 clock.advance(by: .milliseconds(100))
                 for _ in 0..<100 { await Task.yield() }
@@ -133,7 +133,7 @@ import Timekeeping
             return .number(9)
         }
         let failures = await call(client) {
-            while server.sent(with: "at9") < 1 { await Task.yield() }
+            while server.sent(with: "at9") < 1, !Task.isCancelled { await Task.yield() }
             server.release()
         }
         #expect(failures.isEmpty && refreshes.value == 1 && prompts.value == 1)
@@ -150,7 +150,7 @@ import Timekeeping
             return nil
         }
         let failures = await call(client) { [calls] in
-            while server.sent(with: "at1") < calls { await Task.yield() }
+            while server.sent(with: "at1") < calls, !Task.isCancelled { await Task.yield() }
             for _ in 0..<1_000 { await Task.yield() }
             server.release()
         }
@@ -202,7 +202,7 @@ import Timekeeping
         first.cancel()
         #expect(await first.value?.kind == .cancelled, "who is cancelled leaves at once")
         let second = Task { await failure { _ = try await client.send(.get, "/a") } }
-        while server.sent(with: "at1") < 2 { await Task.yield() }
+        while server.sent(with: "at1") < 2, !Task.isCancelled { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
         clock.advance(by: .seconds(1))
         #expect(await second.value == nil)
