@@ -1,0 +1,52 @@
+import ResilientHTTP
+import Synchronization
+
+/// The accounts whose requests are sent, paused or discarded.
+extension OfflineQueue {
+    /// Reads which account is signed in, and reports the pauses that follow.
+    /// - Parameter isNewSession: Whether a user signed in, which ends the pause of accounts whose credentials were refused.
+    func identify(isNewSession: Bool = false) async {
+        let account = try? await client.session?.identity
+        dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }
+        announcePauses()
+    }
+
+    /// Handles a change of the session: removes the requests of a signed-out account if the options require it, and wakes the loops.
+    func noteSession(_ change: SessionChange) async {
+        sessionChanges.add(1, ordering: .acquiringAndReleasing)
+        if let account = change.signedOut, options.discardsOnSignOut {
+            signedOut.withLock { _ = $0.insert(QueueOwner(server: server, account: account)) }
+            await discardSignedOut()
+        }
+        await identify(isNewSession: true)
+        hub.wake()
+    }
+
+    /// Discards the requests of accounts that were signed out. If that fails, the next drain tries again.
+    func discardSignedOut() async {
+        for owner in signedOut.withLock(\.self) where (try? await discard(owner: owner)) != nil {
+            signedOut.withLock { _ = $0.remove(owner) }
+        }
+    }
+
+    /// Reports the accounts whose pause began, changed its reason, or ended since the last call.
+    func announcePauses() {
+        let pauses = journal.withState { ledger in
+            dispatcher.withLock { dispatcher in
+                var pauses: [QueueOwner: QueuePause] = [:]
+                for (number, owner) in ledger.owners.enumerated() where owner.count > 0 {
+                    pauses[owner.owner] = dispatcher.pause(of: number, in: ledger)
+                }
+                return pauses
+            }
+        }
+        let (paused, resumed) = announced.withLock { announced in
+            let paused = pauses.filter { announced[$0.key] != $0.value }
+            let resumed = announced.keys.filter { pauses[$0] == nil }
+            announced = pauses
+            return (paused, resumed)
+        }
+        for (owner, reason) in paused { hub.emit(.paused(owner, reason)) }
+        for owner in resumed { hub.emit(.resumed(owner)) }
+    }
+}

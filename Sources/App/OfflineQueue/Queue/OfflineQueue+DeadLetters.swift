@@ -1,0 +1,53 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import ResilientHTTP
+
+/// The stored form of dead letters.
+extension OfflineQueue {
+    /// The headers of a refusal that its error is decoded from.
+    private static let keptHeaders: [HTTPField.Name] = [
+        .contentType, .contentLanguage, .errorCode, .requestID, .retryAfter, .wwwAuthenticate,
+    ]
+    /// The longest body of a refusal that is stored, in bytes.
+    private static let longestRefusal = 16_384
+
+    /// Creates the description of a dead letter from the error of its last call. The body of the response is stored, encrypted like the
+    /// request, if it has at most ``longestRefusal`` bytes and can be encrypted.
+    func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
+        var burial = Burial(reason: reason, time: now)
+        guard let error else { return burial }
+        burial.code = error.code.rawValue
+        guard let status = error.status else { return burial }
+        burial.status = UInt16(clamping: status)
+        for name in Self.keptHeaders {
+            if let value = error.headers[name] { burial.headers += [name.rawName, value] }
+        }
+        if error.body.count <= Self.longestRefusal, let body = try? seal(error.body, of: id, owner) { burial.body = body }
+        return burial
+    }
+
+    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call, so that its texts follow the
+    /// client's present language.
+    func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
+        let date = Date(milliseconds: burial.time.wall)
+        var letter = DeadLetter(reason: DeadLetter.Reason(burial.reason), date: date, error: nil)
+        guard burial.reason != .expired else { return letter }
+        guard burial.status > 0 else {
+            letter.error = APIError(burial.reason == .unknownOutcome ? .unknownOutcome : .invalidRequest)
+            return letter
+        }
+        var headers: HTTPFields = [:]
+        for index in stride(from: 0, to: burial.headers.count - 1, by: 2) {
+            if let name = HTTPField.Name(burial.headers[index]) { headers[name] = burial.headers[index + 1] }
+        }
+        let body = (try? open(burial.body, of: id, owner)) ?? []
+        // A refusal whose body was not stored has its code.
+        if body.isEmpty, headers[.errorCode] == nil { headers[.errorCode] = burial.code }
+        let decoded = ErrorDecoder().decode(status: Int(burial.status), headers: headers, body: body, now: date)
+        var error = APIError(decoded, catalogue: client.catalogue)
+        (error.headers, error.body, error.language, error.catalogue) = (headers, body, client.language, client.catalogue)
+        letter.error = error
+        return letter
+    }
+}
