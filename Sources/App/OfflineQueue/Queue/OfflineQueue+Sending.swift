@@ -1,8 +1,8 @@
-import ErrorContract
-import Foundation
-import HTTPTypes
+package import ErrorContract
+package import Foundation
+package import HTTPTypes
 import RateLimiting
-import ResilientHTTP
+package import ResilientHTTP
 import Synchronization
 import Timekeeping
 
@@ -306,7 +306,9 @@ extension OfflineQueue {
 
 /// Callers that wait for the outcome of a request.
 extension OfflineQueue {
-    func deliver(
+    /// Sends a request now if possible, as ``send(_:_:_:query:options:context:)`` does.
+    /// - Returns: The response, which is `nil` if an earlier attempt delivered the request; or the identifier of the stored request.
+    package func deliver(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ query: [URLQueryItem],
