@@ -213,11 +213,9 @@ let package = Package(
             "Server",
             "AccountCore",
             [
-                "AccountContract", "ErrorContract", "Observability", "RateLimiting", "Scheduling", "Timekeeping", crypto,
-                lifecycle,
-                logging,
-                metrics,
-                server("JWTKit", "jwt-kit"),
+                "AccountContract", "ErrorContract", "Observability", "RateLimiting", "Scheduling", "StrictJSON", "Timekeeping",
+                "TokenVerifier",
+                crypto, lifecycle, logging, metrics,
             ]
         ),
         module(
@@ -463,7 +461,8 @@ let package = Package(
             "AccountCoreTests",
             [
                 "AccountContract", "AccountCore", "AccountStoreTesting", "Email", "ErrorContract", "Pages", "RateLimiting",
-                "ResilientHTTP", "Scheduling", crypto, httpTypes, inMemoryLogging, lifecycle, logging,
+                "ResilientHTTP", "Scheduling", "StrictJSON", "TokenVerifier", crypto, httpTypes, inMemoryLogging, lifecycle,
+                logging,
             ]
         ),
         tests("EmailTests", ["AccountContract", "AccountCore", "Email", "ErrorContract", "MailServerTesting"]),
@@ -537,8 +536,8 @@ let package = Package(
                 "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OfflineQueue", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting",
                 "ResilientHTTP", "SQLiteStores",
-                "ServerMiddleware", "StrictJSON", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
-                configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
+                "ServerMiddleware", "StrictJSON", "TokenVerifier", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
+                configuration, crypto, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),
     ],

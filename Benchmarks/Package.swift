@@ -31,6 +31,7 @@ let package = Package(
         // Without traits: its interposers for malloc and for the runtime are separate packages.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
@@ -81,6 +82,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log")
             ],
             path: "Valkey",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-tokens",
+            dependencies: holdfast("AccountContract", "AccountCore", "TokenVerifier") + [
+                .product(name: "Crypto", package: "swift-crypto")
+            ],
+            path: "Tokens",
             swiftSettings: settings
         ),
     ],

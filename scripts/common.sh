@@ -79,6 +79,7 @@ need_test_tools() {
     fi
     "$root/scripts/python-tools" api-tools >/dev/null
     "$root/scripts/python-tools" mail-tools >/dev/null
+    "$root/scripts/python-tools" token-tools >/dev/null
     "$root/scripts/foreign-servers" >/dev/null
 }
 

@@ -10,6 +10,25 @@ import Testing
     private let now = Date(timeIntervalSince1970: 1_750_000_000)
     private let session = StoredSession.ID(rawValue: UUID())
 
+    /// Tokens of one installation, which two issuers share if they have the same stores.
+    private func makeTokens(
+        _ stores: InMemoryAccountStores = InMemoryAccountStores(),
+        secret: ServerKeys? = nil,
+        previous: ServerKeys? = nil,
+        audience: String = "Notes",
+        clock: WallClock? = nil
+    ) -> AccessTokens {
+        let (secret, now) = (secret ?? keys, now)
+        let signing = SigningKeys(
+            store: stores.signingKeys,
+            secrets: SigningKeySecrets(secret, previous: previous),
+            now: { clock?.now() ?? now }
+        )
+        return AccessTokens(keys: signing, audience: audience, acceptingLegacy: [secret] + (previous.map { [$0] } ?? [])) {
+            "https://accounts.example.com"
+        }
+    }
+
     private func makeAccount(epoch: Int = 0) throws -> Account {
         Account(
             id: Account.ID(rawValue: UUID()),
@@ -31,13 +50,14 @@ import Testing
         return signed + "." + encoded(Data(HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)))
     }
 
-    private func payload(subject: String = UUID().uuidString) -> String {
-        #"{"sub":"\#(subject)","sid":"\#(session)","epoch":0,"iat":1750000000,"exp":1750000900}"#
+    private func payload(issuedAfter seconds: Int = -60) -> String {
+        let issued = Int(now.timeIntervalSince1970) + seconds
+        return #"{"sub":"\#(UUID().uuidString)","sid":"\#(session)","epoch":0,"iat":\#(issued),"exp":\#(issued + 900)}"#
     }
 
     @Test("An issued token is read back with the same claims", arguments: [0, 1, 4_711])
     func roundTrip(epoch: Int) async throws {
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         let account = try makeAccount(epoch: epoch)
         let token = try await tokens.issue(for: account, session: session, at: now, lifetime: .seconds(900))
         let claims = try await tokens.read(token, at: now)
@@ -50,14 +70,15 @@ import Testing
         let base64 = padded.replacing("-", with: "+").replacing("_", with: "/")
         let payload = String(decoding: try #require(Data(base64Encoded: base64)), as: UTF8.self)
         #expect(payload.contains(account.id.description))
-        #expect(!payload.contains("example") && !payload.contains(account.firstName.rawValue), "nothing personal")
+        #expect(!payload.contains("ana@") && !payload.contains(account.firstName.rawValue), "nothing personal")
     }
 
-    @Test("A second issuer with the same secret reads the token")
+    @Test("A second server with the same database and secret reads the token")
     func sharedSecret() async throws {
         let account = try makeAccount()
-        let token = try await AccessTokens(keys: keys).issue(for: account, session: session, at: now, lifetime: .seconds(900))
-        #expect(try await AccessTokens(keys: keys).read(token, at: now).accountID == account.id)
+        let stores = InMemoryAccountStores()
+        let token = try await makeTokens(stores).issue(for: account, session: session, at: now, lifetime: .seconds(900))
+        #expect(try await makeTokens(stores).read(token, at: now).accountID == account.id)
     }
 
     @Test(
@@ -65,7 +86,7 @@ import Testing
         arguments: [(0, true), (899, true), (900, false), (86_400, false)]
     )
     func expiry(afterSeconds seconds: Int, isAccepted: Bool) async throws {
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
         let later = now.addingTimeInterval(TimeInterval(seconds))
         if isAccepted {
@@ -77,7 +98,7 @@ import Testing
 
     @Test("Refuses a token with any one character changed")
     func tampered() async throws {
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
         for index in token.indices where token[index] != "." {
             var changed = token
@@ -88,7 +109,7 @@ import Testing
 
     @Test("Refuses other encodings of a token's bytes: padding, spare bits, plain base64")
     func notCanonical() async throws {
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         var (padded, spare, plain) = (0, 0, 0)
         for _ in 0..<20 {
             let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
@@ -126,25 +147,57 @@ import Testing
 
     @Test("Refuses a token of another key for its signature, even if it is expired")
     func otherKey() async throws {
-        let other = await AccessTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256)))
+        let other = makeTokens(secret: ServerKeys(secret: SymmetricKey(size: .bits256)))
         let token = try await other.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now) }
         await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now.addingTimeInterval(9_000)) }
     }
 
-    @Test("The forging fixture creates valid tokens with the right key")
-    func forgery() async throws {
-        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload(), key: keys.accessTokens)
-        _ = try await AccessTokens(keys: keys).read(token, at: now)
+    @Test(
+        "Accepts a token of an earlier version that was issued before the upgrade, for 15 minutes",
+        arguments: [(-60, 0, true), (-1, 898, true), (0, 0, false), (60, 0, false), (-60, 839, true)]
+    )
+    func legacy(issuedAfter seconds: Int, readAfter: Int, isAccepted: Bool) async throws {
+        let payload = payload(issuedAfter: seconds)
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload, key: keys.accessTokens)
+        let tokens = makeTokens()
+        // The upgrade.
+        _ = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
+        let time = now.addingTimeInterval(TimeInterval(readAfter))
+        if isAccepted {
+            #expect(try await tokens.read(token, at: time).sessionID == session)
+        } else {
+            await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: time) }
+        }
+    }
+
+    @Test("Refuses a token of an earlier version 15 minutes after the upgrade, whatever its expiry")
+    func longLegacy() async throws {
+        let issued = Int(now.timeIntervalSince1970) - 1
+        let times = #""iat":\#(issued),"exp":\#(issued + 86_400)"#
+        let payload = #"{"sub":"\#(UUID().uuidString)","sid":"\#(session)","epoch":0,\#(times)}"#
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload, key: keys.accessTokens)
+        let tokens = makeTokens()
+        _ = try await tokens.read(token, at: now)
+        _ = try await tokens.read(token, at: now.addingTimeInterval(899))
+        await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now.addingTimeInterval(900)) }
+    }
+
+    @Test("Accepts a token of an earlier version that the previous secret signed")
+    func legacyOfPreviousSecret() async throws {
+        let previous = ServerKeys(secret: SymmetricKey(size: .bits256))
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload(), key: previous.accessTokens)
+        _ = try await makeTokens(previous: previous).read(token, at: now)
+        await #expect(throws: AccountError.tokenInvalid) { try await makeTokens().read(token, at: now) }
     }
 
     @Test(
         "Refuses a token that names another algorithm, signed or not",
-        arguments: ["none", "None", "NONE", "nOnE", "", "HS384", "HS512", "RS256", "ES256", "EdDSA"]
+        arguments: ["none", "None", "NONE", "nOnE", "", "HS384", "HS512", "RS256", "ES256", "ES384", "EdDSA"]
     )
     func otherAlgorithm(_ name: String) async throws {
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         let signed = forged(header: #"{"alg":"\#(name)","typ":"JWT"}"#, payload: payload(), key: SymmetricKey(size: .bits256))
         let unsigned = signed.split(separator: ".").dropLast().joined(separator: ".")
         for token in [signed, unsigned, unsigned + "."] {
@@ -163,7 +216,7 @@ import Testing
     )
     func otherPayload(_ payload: String) async throws {
         let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload, key: keys.accessTokens)
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now) }
     }
 
@@ -175,7 +228,7 @@ import Testing
         ]
     )
     func garbage(_ text: String) async throws {
-        let tokens = await AccessTokens(keys: keys)
+        let tokens = makeTokens()
         await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(text, at: now) }
     }
 }

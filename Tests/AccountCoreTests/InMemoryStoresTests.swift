@@ -19,7 +19,7 @@ import Testing
         }
         let text = try #require(violation?.description)
         for part in [
-            "decoys: Keeps decoys", "should be [AccountCore.DecoySpan(", "and is []", "AccountStoreCheck+Accounts.swift:",
+            "decoys: Stores decoys", "should be [AccountCore.DecoySpan(", "and is []", "AccountStoreCheck+Accounts.swift:",
         ] {
             #expect(text.contains(part), "\(text)")
         }

@@ -94,7 +94,7 @@ package final class JournalSimulation {
 
     private func transact(_ process: Int) throws {
         let count = Int.random(in: 1...3, using: &random)
-        // So that the frames of other processes are known, which may be ended.
+        // Reads the frames of other processes, whose records this transaction may end.
         try exclusively(process) { _ in }
         var live = processes[process].state.records
         var frames: [(kind: UInt8, payload: [UInt8])] = []
@@ -104,7 +104,7 @@ package final class JournalSimulation {
                 frames.append((TestRecords.Kind.end, TestRecords.end(of: record.sequence)))
             } else {
                 nextRecord += 1
-                // Payloads of few lengths, so that frames of lost transactions stand where new ones will.
+                // Few lengths of payloads, so that new frames often have the offsets of frames of lost transactions.
                 let payload =
                     Array("\(seed % 10)-\(nextRecord)".utf8)
                     + [UInt8](repeating: 0, count: [0, 0, 3, 40].randomElement(using: &random) ?? 0)
@@ -124,7 +124,7 @@ package final class JournalSimulation {
         sequences.append(processes[process].lastSequence)
     }
 
-    /// Kills one process while it writes a transaction. The other one goes on.
+    /// Kills one process while it writes a transaction. The other one continues.
     private func die(_ process: Int) throws {
         var writes = Int.random(in: 0..<2, using: &random)
         disk.fail = { call, _ in
@@ -161,7 +161,7 @@ package final class JournalSimulation {
         throw Busy()
     }
 
-    /// Holds the journal to what it says is durable.
+    /// Notes which transactions the journal reports as durable, so that a crash must not lose them.
     private func noteDurable(_ process: Int) {
         let synced = processes[process].syncedSequence
         durable = max(durable, sequences.lastIndex { $0 <= synced } ?? 0)
@@ -177,7 +177,7 @@ package final class JournalSimulation {
 
     private func compact(_ process: Int) throws {
         guard var compaction = compactions[process] else {
-            // Other steps follow before the compaction goes on.
+            // Other steps follow before the compaction continues.
             compactions[process] = try processes[process].beginCompaction()
             return
         }
@@ -191,7 +191,7 @@ package final class JournalSimulation {
         }
     }
 
-    /// Goes on after a crash.
+    /// Crashes the processes, and continues with the disk that is left.
     private func crash(losesPower: Bool) throws {
         let observe = disk.observe
         disk = losesPower ? disk.afterPowerLoss(&random) : disk.afterKill()

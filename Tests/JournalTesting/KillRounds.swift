@@ -66,7 +66,7 @@ package struct KillRounds {
     package struct Result: Sendable {
         package var kills = 0
         package var acknowledged = 0
-        /// How many kills left a transaction that was not complete.
+        /// The number of kills that left an incomplete transaction.
         package var cuts = 0
         package var failures: [String] = []
     }

@@ -2,8 +2,8 @@ package import HoldfastTesting
 package import OfflineQueue
 package import PrivateFiles
 
-/// A folder on a disk that keeps what was synced and, at a loss of power, any part of what was not: pieces of writes, in any order, with or
-/// without the sizes and the names that belong to them.
+/// A simulated folder on a disk. At a loss of power it keeps all synced bytes, and any part of the others: pieces of writes, in any order,
+/// with or without the sizes and the names that belong to them.
 ///
 /// For one thread at a time.
 package final class SimulatedDisk: JournalFileSystem, @unchecked Sendable {
@@ -21,7 +21,7 @@ package final class SimulatedDisk: JournalFileSystem, @unchecked Sendable {
         var bytes: [UInt8] = []
         /// The bytes on the medium.
         var medium: [UInt8] = []
-        /// The calls since the last sync, which the medium may have or not.
+        /// The changes since the last sync. A loss of power keeps any of them.
         var changes: [Change] = []
     }
 
@@ -30,7 +30,7 @@ package final class SimulatedDisk: JournalFileSystem, @unchecked Sendable {
         fileprivate var files: [UInt64: File] = [:]
         fileprivate var names: [String: UInt64] = [:]
         fileprivate var mediumNames: [String: UInt64] = [:]
-        /// Changes of names since the last sync of the folder: each as a whole, or not.
+        /// The changes of names since the last sync of the folder. A loss of power keeps each change as a whole, or loses it.
         fileprivate var nameChanges: [[(name: String, file: UInt64?)]] = []
         fileprivate var lastFile: UInt64 = 1
         package var hasFolder = false
@@ -42,13 +42,13 @@ package final class SimulatedDisk: JournalFileSystem, @unchecked Sendable {
     package var observesBytes = true
     /// Decides whether a call fails. A write that fails may have written a part.
     package var fail: ((Call, _ path: String) -> FileFailure?)?
-    /// The most bytes that a write writes at once.
+    /// The largest number of bytes that one write writes.
     package var longestWrite = Int.max
-    /// How many more bytes files may grow by; `nil` without a limit.
+    /// The number of bytes by which files may still grow; `nil` for no limit.
     package var space: Int?
-    /// How far a sync goes. Without the medium, it does nothing.
+    /// How far a sync brings the bytes. Below `medium`, a sync has no effect.
     package var syncStrength = SyncStrength.medium
-    /// How many files were locked, for checks that no lock outlives a call.
+    /// The locked files, for checks that no lock outlives a call.
     package private(set) var locked: [UInt64: ObjectIdentifier] = [:]
 
     package init(_ image: Image = Image()) { self.image = image }

@@ -1,6 +1,6 @@
 package import OfflineQueue
 
-/// A state as a queue has it: records that are added, and marks that end them.
+/// A state like that of a queue: records that are added, and marks that end them.
 package struct TestRecords: JournalState, Equatable {
     /// The kinds of frames. A program that is older than a kind keeps its frames.
     package enum Kind {
@@ -17,7 +17,7 @@ package struct TestRecords: JournalState, Equatable {
 
     /// The records that were not ended, and frames of the unknown kind, in order.
     package private(set) var records: [Record] = []
-    /// How often the state began anew.
+    /// The number of restarts of the state.
     package private(set) var restarts = 0
 
     package init() {}

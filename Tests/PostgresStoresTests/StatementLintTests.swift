@@ -67,7 +67,7 @@ enum StatementLint {
     /// Tables of one row per name or part.
     private static let named = [
         "schema_lock", "schema_step", "shared_value", "idempotency_total", "idempotency_client", "idempotency_usage",
-        "idempotency_pool",
+        "idempotency_pool", "signing_key",
     ]
 
     static func problems(of statement: String) throws -> [String] {

@@ -23,6 +23,7 @@ struct TemporaryStores: AccountStores {
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
     var decoys: any DecoyStore { stores.decoys }
+    var signingKeys: any SigningKeyStore { stores.signingKeys }
 
     init(path: String) throws {
         self.path = path

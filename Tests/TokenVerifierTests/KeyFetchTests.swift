@@ -82,7 +82,7 @@ import TokenVerifier
         #expect(await refusal(of: try await issuer.token(), by: verifier) == nil)
     }
 
-    @Test("Takes only keys for ES256 signatures out of a key set")
+    @Test("Uses only the keys for ES256 signatures of a key set")
     func otherKeys() async throws {
         let issuer = Issuer("a")
         let point = try #require(issuer.key("a").parameters)

@@ -46,7 +46,7 @@ import TokenVerifier
         #expect(await refusal(of: "\(parts[0]).\(other[1]).\(parts[2])") == .signature)
     }
 
-    @Test("Accepts no other algorithm, such as none or HMAC with the public key as secret")
+    @Test("Refuses other algorithms, such as none, or HMAC with the public key as secret")
     func algorithmConfusion() async throws {
         let none = try await issuer.token(header: #"{"alg":"none","typ":"at+jwt","kid":"a"}"#) { _ in [] }
         #expect(await refusal(of: none) != nil)
@@ -77,7 +77,7 @@ import TokenVerifier
         #expect(await refusal(of: critical) == .malformed)
     }
 
-    @Test("Refuses tokens of another type, without key id, and texts that are no tokens")
+    @Test("Refuses tokens of another type or without key id, and other texts")
     func malformed() async throws {
         for header in [
             #"{"alg":"ES256","typ":"JWT","kid":"a"}"#, #"{"alg":"ES256","kid":"a"}"#, #"{"alg":"ES256","typ":"at+jwt"}"#,

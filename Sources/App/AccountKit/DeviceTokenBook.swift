@@ -35,8 +35,8 @@ actor DeviceTokenBook {
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token
     }
 
-    /// Stores a token and replaces the account's earlier one. The token of a sign-in also replaces that of a reset without an
-    /// address.
+    /// Stores a token and replaces the account's earlier one. The token of a sign-in also replaces a token that was stored without an
+    /// address after a reset.
     /// - Parameters:
     ///   - token: The token; `nil` changes nothing.
     ///   - email: The account; `nil` if it is unknown.

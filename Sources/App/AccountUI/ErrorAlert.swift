@@ -27,8 +27,8 @@
         ///     it to `false` and then to `true`.
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own translations.
-        ///   - checkAgain: Checks whether a request took effect whose response was lost, instead of `perform`. It must not send the request
-        ///     again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
+        ///   - checkAgain: Called instead of `perform` to check whether a request whose response was lost took effect. It must not send the
+        ///     request again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
@@ -68,6 +68,7 @@
         @State private var count = 0
         @State private var work = ScreenWork()
 
+        /// Adds the alert and the task of its actions to the content.
         func body(content: Content) -> some View {
             content
                 .task(id: work.request) { await work.run() }
@@ -116,6 +117,8 @@
         /// The alert that is shown, and the one that follows.
         @State private var queue = AlertQueue()
 
+        /// Adds the alert to the content: its buttons are the actions of the presentation, and a button that copies the reference for
+        /// support.
         func body(content: Content) -> some View {
             content
                 .alert(Text(queue.content?.presentation.title ?? ""), isPresented: isPresented, presenting: queue.content) {

@@ -70,6 +70,7 @@
             .accessibilityHidden(strength == nil)
         }
 
+        /// The color of the level.
         private var color: Color {
             switch strength?.level {
             case .weak, nil: .red

@@ -15,6 +15,10 @@
     /// The controller retains its closures. Capture the owner of the controller weakly. Not available on macOS and watchOS.
     public final class SignInViewController: UIHostingController<SignInScreen> {
         /// Creates the controller. The parameters are those of ``SignInScreen``.
+        /// - Parameters:
+        ///   - model: The model of the screen, whose language the title has.
+        ///   - forgotPassword: Opens the request for a reset link.
+        ///   - perform: Performs an action of an alert that the model leaves to the app.
         public init(
             model: SignInModel,
             forgotPassword: @escaping @MainActor () -> Void,
@@ -32,6 +36,9 @@
     /// so that the cooldown continues.
     public final class ForgotPasswordViewController: UIHostingController<ForgotPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ForgotPasswordScreen``.
+        /// - Parameters:
+        ///   - model: The model of the screen, whose language the title has.
+        ///   - perform: Performs an action of an alert that the model leaves to the app.
         public init(
             model: ForgotPasswordModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
@@ -47,6 +54,10 @@
     /// The screen that a reset link opens, in a view controller for UIKit apps. The controller retains its closures.
     public final class ResetPasswordViewController: UIHostingController<ResetPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ResetPasswordScreen``.
+        /// - Parameters:
+        ///   - model: The model of the screen, whose language the title has.
+        ///   - signIn: Opens the sign-in screen with the model's `makeSignInModel()`.
+        ///   - perform: Performs an action that the model leaves to the app.
         public init(
             model: ResetPasswordModel,
             signIn: @escaping @MainActor () -> Void,

@@ -172,9 +172,11 @@ extension URLError {
     /// A body that `URLSession` on Linux reads on the queue of its session, which may block. The session reads `httpBodyStream`
     /// while it sends, in parts of 64 KiB. `uploadTask(with:fromFile:)` takes ten times as long.
     final class BodyInputStream: InputStream {
+        /// Returns the next chunk of the body.
         private let next: () throws -> [UInt8]?
         /// The number of bytes that must still be read; `nil` if the length is unknown.
         private var missing: Int64?
+        /// The bytes of the last chunk that were not copied yet.
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
 
@@ -187,6 +189,7 @@ extension URLError {
         }
 
         override var streamStatus: Stream.Status { status }
+        /// Always `true`: the session detects the end by a read of 0 bytes.
         override var hasBytesAvailable: Bool { true }
         override func open() { status = .open }
         override func close() { status = .closed }

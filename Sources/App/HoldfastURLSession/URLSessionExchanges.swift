@@ -247,6 +247,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let next { scheduleCheck(at: next) }
     }
 
+    /// Passes on the head of a response. A success that is streamed loses its deadline here: from now on, only the idle timeout applies.
+    /// The head of a small body is held until its first bytes arrive.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -303,6 +305,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         return Receiver(caller: caller, inbox: inbox, reader: reader)
     }
 
+    /// Passes on bytes of a body. If they complete a held response, its caller is resumed once with head and body.
+    ///
+    /// Reports the progress of the request's body, and counts it as activity.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
             guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }
@@ -324,6 +329,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         resume?()
     }
 
+    /// Ends an exchange: resumes its caller, or ends its body. A cancellation or a deadline that came too late doesn't turn a complete
+    /// response into an error.
+    ///
+    /// Stops at each redirect, so that the transport can follow it by its rules.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
         let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
@@ -357,6 +366,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
+    /// Asks the app's handler about the server's certificate or for a client certificate. Other challenges get the default handling, so
+    /// that a 401 is a response.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

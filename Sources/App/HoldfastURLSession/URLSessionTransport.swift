@@ -285,6 +285,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` supports this: it only
     /// waits for the file system, and calls no method of the session that waits for that queue.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
+        /// Runs a call of the delegate at once, on the calling thread.
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
             block()
         }

@@ -24,6 +24,7 @@
         }
 
         private let state = Mutex(State())
+        /// Runs the blocking writes, one after another.
         private let queue = DispatchQueue(label: "holdfast.upload")
         private let streams: Streams
 

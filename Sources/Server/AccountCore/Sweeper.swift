@@ -68,7 +68,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         self.logger = logger
     }
 
-    /// Sweeps until the group shuts down.
+    /// Sweeps until the group shuts down. A failure is logged, and the next sweep repeats the work.
     public func run() async throws {
         await PeriodicService(every: interval, clock: clock) {
             try await sweep()

@@ -13,16 +13,20 @@ public import Foundation
 ///     print("\(progress.done) of \(progress.total)")
 /// }
 /// ```
+///
+/// Passwords are not needed: hashes of other systems are stored as they are and replaced at the next sign-in. A record that can't become an
+/// account is refused with a reason, and the others are imported. Servers may run meanwhile; each batch delays their writes for one
+/// transaction.
 public struct AccountImport: Sendable {
     /// The counts of an import so far.
     public struct Progress: Hashable, Sendable {
-        /// The number of processed records.
+        /// The number of processed records: added, present and refused ones.
         public var done = 0
         /// The number of all records.
         public var total = 0
         /// The number of new accounts.
         public var added = 0
-        /// The number of records with an existing account.
+        /// The number of records with an existing account, which is not changed.
         public var present = 0
         /// The number of refused records.
         public var refused = 0
@@ -41,7 +45,7 @@ public struct AccountImport: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - language: The language of records without one.
-    ///   - isDryRun: Whether nothing is written.
+    ///   - isDryRun: Whether nothing is written. The counts are the same as those of an import now.
     ///   - audit: Stores the event of each import; `nil` stores none.
     ///   - now: The wall clock.
     public init(
@@ -54,11 +58,13 @@ public struct AccountImport: Sendable {
         (self.accounts, self.language, self.isDryRun, self.audit, self.now) = (accounts, language, isDryRun, audit, now)
     }
 
-    /// Imports records.
+    /// Imports records, in their order. Of several records with one address, the first is imported and the others are refused.
     /// - Parameters:
     ///   - readings: The records, or the errors of unreadable lines.
-    ///   - refuse: Called with the place and the reason of each refused record.
+    ///   - refuse: Called with the place and the reason of each refused record. The reason contains no address and no hash.
     ///   - report: Called with the progress after each transaction.
+    /// - Returns: The counts.
+    /// - Throws: The error of the store. The batches before it are imported; repeat the import to continue.
     public func run(
         _ readings: [ImportFile.Reading],
         refuse: (_ place: String, _ reason: String) -> Void,
@@ -97,6 +103,9 @@ public struct AccountImport: Sendable {
         return progress
     }
 
+    /// Adds the accounts of a batch and their audit events. The events are added after the accounts, so a failure in between leaves
+    /// accounts without an event.
+    /// - Returns: The number of new accounts.
     private func insert(_ batch: [Account]) async throws -> Int {
         let added = try await accounts.insert(contentsOf: batch)
         let time = now()
@@ -104,6 +113,7 @@ public struct AccountImport: Sendable {
         return added.count
     }
 
+    /// Returns the number of accounts that an import would add.
     private func missing(_ batch: [Account]) async throws -> Int {
         var missing = 0
         for account in batch where try await accounts.account(email: account.email) == nil { missing += 1 }

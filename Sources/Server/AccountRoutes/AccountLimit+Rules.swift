@@ -4,6 +4,9 @@ public import RateLimiting
 
 extension AccountLimit {
     /// The default policy. The operator can configure another one.
+    ///
+    /// The limits per address protect an account, those per client a server, and `reset-global` the mail server. Quotas are what legitimate
+    /// users never reach: three reset emails an hour to one address, ten sign-ins in fifteen minutes.
     public var standard: RateLimitPolicy {
         switch self {
         case .resetEmail: policy(3, perSeconds: 3_600)
@@ -20,6 +23,9 @@ extension AccountLimit {
     }
 
     /// Returns a policy with the name of this limit.
+    /// - Parameters:
+    ///   - quota: The number of requests in a window, at least 1.
+    ///   - seconds: The length of the window.
     public func policy(_ quota: Int, perSeconds seconds: Int) -> RateLimitPolicy {
         RateLimitPolicy(name: rawValue, quota: quota, window: .seconds(seconds))
     }
@@ -28,6 +34,8 @@ extension AccountLimit {
     /// - Parameters:
     ///   - policy: The policy; ``standard`` if `nil`.
     ///   - wide: The factors for the networks of a client, for limits that have a key.
+    ///
+    /// - Returns: The rule, which a store of limits takes.
     public func rule(
         _ policy: RateLimitPolicy? = nil,
         mode: RateLimitRule.Mode = .enforce,
@@ -51,6 +59,7 @@ extension AccountLimit {
         }
     }
 
-    /// The names of the limits that only reset requests are charged to. Their usage is stored with the intents.
+    /// The names of the limits that only reset requests are charged to. Their usage is stored with the intents, in one transaction, so that
+    /// a crash can't separate an email from its charge.
     public static let committed = Set(RecoveryOperation.requestPasswordReset.row.limits.map(\.rawValue))
 }

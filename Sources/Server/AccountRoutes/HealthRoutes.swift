@@ -9,9 +9,13 @@ import ServerMiddleware
 import StrictJSON
 
 /// The dependencies that must work for a server to be ready.
+///
+/// A check should need a few milliseconds and no lock. Checks run for each request of ``HealthRoutes``, so a check of an expensive
+/// dependency should remember its last result.
 public struct Readiness: Sendable {
     /// A check of one dependency.
     public struct Check: Sendable {
+        /// The name in the response and the log.
         let name: String
         let run: @Sendable () async throws -> Void
 
@@ -28,11 +32,12 @@ public struct Readiness: Sendable {
     private let checks: [Check]
 
     /// Creates the checks, which run in this order.
+    /// - Parameter checks: The checks; without any, the server is always ready.
     public init(checks: [Check]) {
         self.checks = checks
     }
 
-    /// Runs the checks, each for at most 2 s, and returns the first that fails; `nil` if the server is ready.
+    /// Runs the checks one after the other, each for at most 2 s, and returns the first that fails; `nil` if the server is ready.
     public func failure() async -> (check: String, error: any Error)? {
         for check in checks {
             do {
@@ -44,7 +49,7 @@ public struct Readiness: Sendable {
         return nil
     }
 
-    /// Runs a check and throws if it takes too long.
+    /// Runs a check and throws if it takes too long. The check is canceled then.
     private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await body() }
@@ -74,16 +79,18 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
     private let readiness: Readiness
 
     /// Creates the routes.
+    /// - Parameter readiness: The checks of the route for readiness.
     public init(_ readiness: Readiness) {
         self.readiness = readiness
     }
 
-    /// Adds `/health/live` to a router or a group.
+    /// Adds `/health/live` to a router or a group. The response is 200 and depends on nothing, not even the database: a restart would not
+    /// repair that.
     public func addLive(to router: some RouterMethods<Context>) {
         router.get("/health/live", use: live)
     }
 
-    /// Adds `/health/ready` to a router or a group.
+    /// Adds `/health/ready` to a router or a group. The response is 200, or 503 with `details.check` and `Retry-After: 5`.
     public func addReady(to router: some RouterMethods<Context>) {
         router.get("/health/ready", use: ready)
     }
@@ -92,6 +99,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         try .json(["status": "live"])
     }
 
+    /// Runs the checks. The error is logged; the response has only the name of the check.
     @Sendable private func ready(_ request: Request, _ context: Context) async throws -> Response {
         guard let (check, error) = await readiness.failure() else { return try .json(["status": "ready"]) }
         context.logger.error("Readiness check failed", metadata: .failure(error, ["check": "\(check)"]))
@@ -99,11 +107,11 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The callers that may read the metrics of a server.
+/// The callers that may read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
 public enum MetricsAccess: Sendable {
-    /// Requests whose `Host` is the machine itself.
+    /// Requests whose `Host` is the machine itself. For development: behind a proxy that sets `Host`, all requests qualify.
     case loopback
-    /// Requests with this bearer token.
+    /// Requests with this bearer token. The comparison takes the same time for each token of the same length.
     case bearer(String)
 }
 
@@ -121,7 +129,8 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         self.text = text
     }
 
-    /// Adds the route to a router or a group.
+    /// Adds the route to a router or a group. Other requests get the error of ``MetricsAccess``: 404 for another host, 401 for another
+    /// token.
     public func add(to router: some RouterMethods<Context>) {
         router.get("/metrics") { request, _ in
             try check(request)
@@ -133,6 +142,7 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
         }
     }
 
+    /// Throws if the request may not read the metrics.
     private func check(_ request: Request) throws {
         switch access {
         case .loopback: try request.requireHost(\.isLoopback)

@@ -12,8 +12,15 @@ typealias Handler<Context> = @Sendable (Request, Context) async throws -> Respon
 
 extension RouterMethods where Context: LimitedRequestContext {
     /// Adds a route for each operation of a group of the contract, with its limits and its idempotency keys.
+    ///
+    /// Method, path, limits and idempotency come from the description of the operation, so the routes and the OpenAPI document can't
+    /// differ. Limits by client are counted when the handler admits the request, after the body was decoded: a malformed request costs no
+    /// quota.
     /// - Parameters:
+    ///   - operations: The group.
+    ///   - limits: The limits.
     ///   - idempotency: The store of responses by key; `nil` to ignore keys.
+    ///   - reader: Decodes bodies, for the operations whose key belongs to a token in the body.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(
         _ operations: Operations.Type,
@@ -37,6 +44,7 @@ extension RouterMethods where Context: LimitedRequestContext {
             .add(middleware: RateLimitMiddleware(limits, names.compactMap(RateLimitSource.init), decides: .inRoute))
     }
 
+    /// Returns a group whose requests can be repeated with their keys, if the operation allows it.
     private func idempotent(
         _ idempotency: APIOperation.Idempotency,
         by keys: IdempotencyKeys?,
@@ -66,10 +74,11 @@ extension RateLimitSource {
     }
 }
 
-/// Passes the origin of a request to the domain, for the audit.
+/// Passes the origin of a request, the network of its client and its id, to the domain as a task-local value, for the audit.
 struct AuditOriginMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     let limits: RateLimits
 
+    /// Calls the next handler with the origin.
     func handle(
         _ request: Request,
         context: Context,

@@ -9,8 +9,11 @@ import StrictJSON
 
 extension RateLimits {
     /// Counts a reset request for an address, together with the limits that the operation's route claims.
-    /// - Parameter shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients
-    ///   alike.
+    /// - Parameters:
+    ///   - email: The address; upper and lower case count as one.
+    ///   - shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all clients alike.
+    /// - Returns: The admission, whose charge the caller commits with the email.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitReset(
         of email: EmailAddress,
         _ request: Request,
@@ -26,7 +29,14 @@ extension RateLimits {
     }
 
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.
-    /// - Parameter device: The device of the request's device token, if the token is valid.
+    ///
+    /// Two claims count: the attempts of the client on the address, and the failures. Failures belong to the device if the request proves
+    /// one, otherwise to the address, so an attacker who exhausts the failures of an address doesn't lock out its user's devices.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - device: The device of the request's device token, if the token is valid.
+    /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay. If the failures are exhausted, it advises to reset the
+    ///   password.
     func admitSignIn(
         with email: EmailAddress,
         device: UUID?,
@@ -62,12 +72,14 @@ extension RateLimitAdmission {
         }
     }
 
+    /// Refunds the charges of limits.
     private func refund(_ limits: AccountLimit...) async {
         for limit in limits { await refund(limit.rawValue) }
     }
 }
 
 extension RateLimitClaim {
+    /// Creates a claim of a limit.
     fileprivate init(_ limit: AccountLimit, key: any PartitionKey, networks: ClientNetworks?, isRefundable: Bool = false) {
         self.init(limit.rawValue, key: key, networks: networks, isRefundable: isRefundable)
     }

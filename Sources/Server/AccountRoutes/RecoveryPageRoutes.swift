@@ -12,6 +12,9 @@ public import ServerMiddleware
 import Timekeeping
 
 /// The pages behind the emailed links. GET changes nothing, so link scanners can open them; only a submitted form does.
+///
+/// Use them with ``RecoveryRoutes``, which serve apps and the script of the page. All responses are pages, also errors, with
+/// `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own pages only.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let lock: AccountLock
@@ -52,7 +55,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group.
+    /// Adds the routes to a router or a group. Errors are converted to pages here, so no middleware for errors is needed.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryPageOperation.self, limits: limits) { operation in
             { request, context in
@@ -67,6 +70,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// The page of a reset link: the form for a valid token, or the notice that it has expired.
     private func openReset(_ request: Request) async throws -> RecoveryPage.Kind {
         guard PageQuery(request).namesLink else { return .undecided }
         guard let link = PageQuery(request).resetLink else { return .invalidLink }
@@ -78,6 +82,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Sets a new password. Problems with the input lead back to the form; the token stays usable.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
         let form = try await reader.read(ResetForm.self, from: request)
@@ -105,6 +110,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Requests a link. The page is the same with and without an account.
     private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(ResetRequestForm.self, from: request)
         do {
@@ -119,6 +125,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// The page that asks whether to lock an account. Opening it doesn't lock.
     private func openLock(_ request: Request) async throws -> RecoveryPage.Kind {
         guard PageQuery(request).namesLink else { return .lockUndecided }
         guard let token = PageQuery(request).resetLink?.token else { return .invalidLink }
@@ -126,6 +133,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         return .lock(token: token, name: account.firstName.rawValue)
     }
 
+    /// Locks an account.
     private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)
@@ -176,6 +184,7 @@ extension RecoveryPageRoutes {
         }
     }
 
+    /// Returns the page of an error with the status, the code and the delay of the contract.
     private func respond(failure error: ContractError, language: Language) -> Response {
         let definition = ErrorCatalogue.standard[error.code]
         let isLimited = definition?.status == 429
@@ -188,6 +197,7 @@ extension RecoveryPageRoutes {
         return response
     }
 
+    /// Returns a page with its status and headers.
     private func respond(_ page: RecoveryPage) -> Response {
         let nonce = SecretToken().text
         var response = Response.page(
@@ -205,6 +215,7 @@ extension RecoveryPageRoutes {
 struct PageQuery {
     private let query: String
 
+    /// Reads the query of a request.
     init(_ request: Request) {
         query = request.uri.query ?? ""
     }

@@ -8,6 +8,9 @@ import OpenAPI
 public import ServerMiddleware
 
 /// The routes of password reset: request, validate, confirm, and the request route of apps in the field.
+///
+/// A request gets the same response with and without an account, and does the same work: an email is enqueued in any case, and the decision
+/// is made when it is sent. Use ``RecoveryPageRoutes`` in addition for users with a browser.
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let limits: RateLimits
@@ -61,6 +64,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Requests a link. The response has the form `success` if errors have it.
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
             let message = ContractText.resetRequested.text(in: language)
@@ -71,12 +75,14 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Requests a link, with the response that older apps expect.
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
             try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
         }
     }
 
+    /// Validates a link without using it up.
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
         try await limits.admit(in: context)
@@ -93,6 +99,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Sets a new password. The response is stored with its idempotency key in the transaction of the change.
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
         try await limits.admit(in: context)

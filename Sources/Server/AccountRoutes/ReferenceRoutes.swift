@@ -8,13 +8,14 @@ public import Pages
 public import ServerMiddleware
 import StrictJSON
 
-/// The description of the API, for programs at `/openapi.json` and for readers at `/docs`.
+/// The description of the API, for programs at `/openapi.json` and for readers at `/docs`. The document is encoded once; the page is
+/// rendered for each request, because its nonce must be new.
 public struct ReferenceRoutes<Context: RequestContext>: Sendable {
     private let document: [UInt8]
     private let page: ReferencePage
     private let address: @Sendable () -> URL?
 
-    /// Creates the routes.
+    /// Creates the routes and encodes the document.
     /// - Parameters:
     ///   - description: The API.
     ///   - address: The address of the running server. The examples use it if no address is configured.
@@ -42,11 +43,12 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The pages of the error codes, to which problem details link.
+/// The pages of the error codes, to which problem details link: `/errors` and `/errors/CODE`.
 public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     private let pages: ErrorPages
 
     /// Creates the routes.
+    /// - Parameter pages: The pages.
     public init(pages: ErrorPages) {
         self.pages = pages
     }
@@ -73,6 +75,7 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
+    /// Returns a page.
     private func respond(_ html: String, nonce: String) -> Response {
         var response = Response.page(html, policy: ErrorPages.policy(nonce: nonce))
         response.headers[.vary] = "Accept"
@@ -80,12 +83,15 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
     }
 }
 
-/// The page at `/`. A client that prefers JSON gets 404 of the contract.
+/// The page at `/`. A client that prefers JSON gets 404 of the contract, as for any path that the API doesn't have.
 public struct HomeRoute<Context: RequestContext>: Sendable {
     private let page: HomePage
     private let localization: Localization
 
     /// Creates the route.
+    /// - Parameters:
+    ///   - page: The page.
+    ///   - localization: Chooses the language of the page.
     public init(page: HomePage, localization: Localization) {
         self.page = page
         self.localization = localization

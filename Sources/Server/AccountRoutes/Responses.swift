@@ -8,7 +8,12 @@ import ServerMiddleware
 import StrictJSON
 
 extension Response {
-    /// A response with a JSON body.
+    /// Returns a response with a JSON body, which caches must not store.
+    /// - Parameters:
+    ///   - value: The body.
+    ///   - status: The status.
+    ///   - language: The language of the texts in it, for `Content-Language`.
+    /// - Throws: `EncodingError`.
     static func json(
         _ value: some Encodable,
         status: HTTPResponse.Status = .ok,
@@ -24,13 +29,14 @@ extension Response {
         json(bytes: JSONValue.object(value.members).encoded(), status: status, language: language)
     }
 
+    /// Returns a response with an encoded body.
     private static func json(bytes: some Sequence<UInt8>, status: HTTPResponse.Status, language: Language?) -> Response {
         var headers: HTTPFields = [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"]
         headers[.contentLanguage] = language?.rawValue
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// A page with a content security policy.
+    /// Returns a page with a content security policy and status 200.
     static func page(_ html: String, policy: String, language: Language = .english) -> Response {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
         headers[.contentLanguage] = language.rawValue
@@ -38,6 +44,7 @@ extension Response {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
     }
 
+    /// The encoder of bodies: sorted members, dates in ISO 8601.
     static let responseEncoder = {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -87,7 +94,7 @@ extension UserResponse: MembersResponse {
     var members: JSONObject { ["user": .object(user.members)] }
 }
 
-/// Runs domain code and converts its refusals to errors of the contract.
+/// Runs domain code and converts its refusals to errors of the contract. Other errors pass unchanged.
 func translatingDomainErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()
@@ -111,6 +118,8 @@ extension ContractError {
 }
 
 extension ContractError {
+    /// Converts an error of a store: `SERVER_TIMEOUT` if its outcome is unknown, `SERVER_SERVICE_UNAVAILABLE` with `Retry-After: 1` if it
+    /// is busy, otherwise `SERVER_DATABASE_ERROR`.
     init(_ error: StoreFailure) {
         // Unavailable means that nothing was done, so a client may repeat the request without a key.
         let code: ErrorCode =
@@ -118,6 +127,7 @@ extension ContractError {
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)
     }
 
+    /// Converts a refusal of the domain. Weaknesses of a password are listed in `details.reasons`.
     init(_ error: AccountError) {
         self.init(error.code, message: error.weaknesses.first?.message ?? error.message, retryAfter: error.retryAfter)
         if !error.weaknesses.isEmpty {

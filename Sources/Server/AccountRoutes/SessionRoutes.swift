@@ -8,6 +8,13 @@ import OpenAPI
 public import ServerMiddleware
 
 /// The routes of sessions: register, sign in, refresh, sign out, and the signed-in account.
+///
+/// ```swift
+/// let sessions = SessionRoutes<AppContext>(authentication: authentication, limits: limits, localization: localization)
+/// sessions.add(to: router)
+/// ```
+///
+/// The routes decode bodies, count limits and convert errors; `Authentication` of `AccountCore` decides.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let authentication: Authentication
     private let limits: RateLimits
@@ -36,7 +43,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         self.localization = localization
     }
 
-    /// Adds the routes to a router or a group.
+    /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
     public func add(to router: some RouterMethods<Context>) {
         router.add(SessionOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
@@ -49,6 +56,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Creates an account and signs it in.
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RegisterRequest.self, from: request)
         try await limits.admit(in: context)
@@ -63,6 +71,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Signs in. An overloaded server refuses before it reads the body. The attempt is reserved before the password is checked, and settled
+    /// with the outcome, so that concurrent attempts can't exceed the limit.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
         try await translatingDomainErrors { try authentication.requireRoom() }
         let body = try await reader.read(LoginRequest.self, from: request)
@@ -77,6 +87,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Refreshes a session.
     @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         try await limits.admit(in: context)
@@ -85,6 +96,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Ends a session. The response is stored with its idempotency key in the same transaction.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         return try await translatingDomainErrors {
@@ -94,6 +106,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
+    /// Returns the account of the access token.
     @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {
         try .json(UserResponse(user: try await authentication.user(of: request)))
     }
@@ -108,7 +121,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
 extension Authentication {
     /// Returns the user of a request's access token.
-    /// - Throws: `ContractError`.
+    /// - Parameter request: The request with `Authorization: Bearer`.
+    /// - Throws: `ContractError`: 401 with the reason, or an error of the store.
     package func user(of request: Request) async throws -> AccountUser {
         let token = try request.bearerToken()
         return try await translatingDomainErrors { AccountUser(try await account(accessToken: token)) }
@@ -116,12 +130,14 @@ extension Authentication {
 }
 
 extension AccountUser {
+    /// Creates the public part of an account.
     init(_ account: Account) {
         self.init(id: UserID(account.id.rawValue), email: account.email, firstName: account.firstName.rawValue)
     }
 }
 
 extension SessionResponse {
+    /// Creates the response with a pair of tokens.
     init(_ opened: Authentication.Opened, rules: SessionRules) throws {
         self.init(
             user: AccountUser(opened.account),
@@ -133,8 +149,10 @@ extension SessionResponse {
     }
 }
 
-/// The cookie in which a browser stores its device token: sent only to this host, over TLS, and not readable by scripts.
+/// The cookie in which a browser stores its device token: sent only to this host, over TLS, and not readable by scripts. It lives as long
+/// as the token.
 enum DeviceCookie {
+    /// The name. The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and no `Domain`.
     static let name = "__Host-device"
 
     /// The device token of a request, if it has the cookie.

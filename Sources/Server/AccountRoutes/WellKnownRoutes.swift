@@ -1,21 +1,28 @@
+public import AccountCore
 import HTTPTypes
 public import Hummingbird
 
-/// The files under `/.well-known` that associate apps and password managers with this server.
+/// The files under `/.well-known` that connect apps, password managers and other services with this server.
+///
+/// Create the files for apps with `AppLinks`. They are the same for all requests and may be cached for an hour. Serve them under the host
+/// of the emailed links, without a path before them.
 public struct WellKnownRoutes<Context: RequestContext>: Sendable {
     private let appleAssociation: [UInt8]?
     private let androidLinks: [UInt8]?
     private let changePassword: String
+    private let signingKeys: SigningKeys
 
     /// Creates the routes.
     /// - Parameters:
     ///   - appleAssociation: The file for universal links; `nil` if there is no app.
     ///   - androidLinks: The file for Android app links; `nil` if there is no app.
     ///   - changePassword: The address to which password managers send users to change a password.
-    public init(appleAssociation: [UInt8]?, androidLinks: [UInt8]?, changePassword: String) {
+    ///   - signingKeys: The keys whose public halves are served.
+    public init(appleAssociation: [UInt8]?, androidLinks: [UInt8]?, changePassword: String, signingKeys: SigningKeys) {
         self.appleAssociation = appleAssociation
         self.androidLinks = androidLinks
         self.changePassword = changePassword
+        self.signingKeys = signingKeys
     }
 
     /// Adds the routes to a router or a group. The probe of password managers,
@@ -30,6 +37,19 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         router.get("/.well-known/change-password") { _, _ in
             Response(status: .found, headers: [.location: changePassword])
         }
+        router.get("/.well-known/jwks.json") { request, _ in try await keySet(request) }
+    }
+
+    private func keySet(_ request: Request) async throws -> Response {
+        let (document, tag) = try await signingKeys.published()
+        let age = Int(SigningKeySet.publicationAge / .seconds(1))
+        let headers: HTTPFields = [.cacheControl: "public, max-age=\(age)", .eTag: tag]
+        guard request.headers[values: .ifNoneMatch].allSatisfy({ !$0.contains(tag) }) else {
+            return Response(status: .notModified, headers: headers)
+        }
+        var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: document)))
+        response.headers[.contentType] = "application/json"
+        return response
     }
 
     /// Returns the file with exactly this content type and without a redirect: Apple's servers accept nothing else.

@@ -6,7 +6,8 @@ import RateLimiting
 import ServerMiddleware
 
 extension AccountServer {
-    /// The current values of this server's gauges.
+    /// Returns the current values of this server's gauges. Runs the readiness checks and reads the queue of emails, so it takes some round
+    /// trips to the database.
     package func readings() async -> [PrometheusReading] {
         var readings: [PrometheusReading] = []
         let version = [("version", Self.version)]
@@ -59,6 +60,7 @@ extension AccountServer {
         return readings
     }
 
+    /// Returns the readings about the memory and the keys of limits, by policy.
     private static func readings(of limits: RateLimitUsage) -> [PrometheusReading] {
         var readings = [
             PrometheusReading(

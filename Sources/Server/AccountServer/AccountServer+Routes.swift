@@ -21,6 +21,8 @@ extension AccountServer {
     ///
     /// In a group with a path, ``AccountServerConfiguration/resetBaseURL`` must end with that path.
     /// - Parameter router: The router. Its context provides the address of the connection, which identifies clients in limits and logs.
+    ///
+    /// - Throws: Mustache's error if a built-in template can't be read.
     public func addRoutes<Context: RemoteAddressRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let group = ContractGroup(
             in: router.group(context: MountedContext<Context>.self),
@@ -35,11 +37,12 @@ extension AccountServer {
         try addAccountRoutes(to: group)
     }
 
+    /// Adds the pages of the local mailbox. Only for development.
     package func addMailbox<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
         try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
     }
 
-    /// Adds the account routes inside the limit of requests in flight.
+    /// Adds the account routes inside the limit of requests in flight. Sign-ins and registrations, which cost the most, are refused first.
     package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
             // Compares the template of the route, because a path can be spelled in several ways.
@@ -51,10 +54,12 @@ extension AccountServer {
         try addRoutes(behind: router.group().add(middleware: shed))
     }
 
+    /// Returns the health routes, whose readiness checks the shutdown, the database, the queue of emails and the limits.
     package func healthRoutes<Context: RequestContext>(_ context: Context.Type) -> HealthRoutes<Context> {
         HealthRoutes(readiness)
     }
 
+    /// The checks of readiness.
     var readiness: Readiness {
         var checks: [Readiness.Check] = [
             .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
@@ -76,6 +81,7 @@ extension AccountServer {
         HomeRoute<Context>(page: home, localization: localization).add(to: router)
     }
 
+    /// Adds the routes of all groups.
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
             authentication: authentication,
@@ -111,7 +117,8 @@ extension AccountServer {
         WellKnownRoutes<Context>(
             appleAssociation: configuration.associatedApps.apple?.bytes,
             androidLinks: configuration.associatedApps.android?.bytes,
-            changePassword: "\(pageSettings.basePath)/reset-password"
+            changePassword: "\(pageSettings.basePath)/reset-password",
+            signingKeys: signingKeys
         ).add(to: router)
         try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
         ErrorPageRoutes<Context>(
@@ -119,6 +126,7 @@ extension AccountServer {
         ).add(to: router)
     }
 
+    /// The settings of the recovery pages.
     private var pageSettings: PageTemplates.Settings {
         PageTemplates.Settings(
             appName: configuration.appName,
@@ -139,6 +147,7 @@ extension AccountServer {
         )
     }
 
+    /// The security headers of all responses; HSTS only in production.
     package var securityHeaders: SecurityHeaders {
         SecurityHeaders(isStrictTransport: configuration.environment == .production)
     }
@@ -147,12 +156,13 @@ extension AccountServer {
     package var apiDescription: APIDescription { APIDescription(settings: APISettings(configuration)) }
 }
 
-/// The context of the account routes, derived from the app's context.
+/// The context of the account routes, derived from the app's context. It adds the claims of rate limits.
 struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRequestContext, ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
     let limits = RequestLimits()
 
+    /// Creates the context of a request.
     init(context: Parent) {
         coreContext = context.coreContext
         remoteAddress = context.remoteAddress
@@ -160,10 +170,10 @@ struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRe
 }
 
 extension APISettings {
-    /// Creates the part of a configuration that the description of the API shows.
+    /// Creates the part of a configuration that the description of the API shows. Limits in a dry run are not part of it.
     init(_ configuration: AccountServerConfiguration) {
         self.init(appName: configuration.appName, version: AccountServer.version)
-        baseURL = configuration.resetBaseURL.flatMap(Self.address)
+        baseURL = configuration.publicBaseURL
         errorForm = configuration.errorForm
         minimumPasswordLength = configuration.passwordPolicy.minimumLength
         needsLettersAndDigits = configuration.passwordPolicy.requiresLettersAndDigits
@@ -177,10 +187,12 @@ extension APISettings {
         servesReadiness = configuration.ops == nil
         servesDevelopmentRoutes = configuration.offersDevelopmentPages
     }
+}
 
-    /// The address of the routes. The configured one may also be the address of a page below it.
-    private static func address(_ base: URL) -> String? {
-        guard let origin = base.webOrigin else { return nil }
+extension AccountServerConfiguration {
+    /// The address of the routes. The configured address of links may be that of the page.
+    var publicBaseURL: String? {
+        guard let base = resetBaseURL, let origin = base.webOrigin else { return nil }
         return origin + PageTemplates.Settings(appName: "", linkBase: base, appScheme: nil, minimumPasswordLength: 8).basePath
     }
 }

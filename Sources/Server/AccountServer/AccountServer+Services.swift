@@ -11,6 +11,9 @@ import Synchronization
 
 extension AccountServer {
     /// The background services, in the order of their start. The first one ends last: it saves the consumed quota of the last requests.
+    ///
+    /// Pass them to the application or a service group, whose graceful shutdown ends them. Without them, no emails are sent, nothing is
+    /// swept, and the usage of limits is only saved to the journal.
     public var services: [any Service] {
         stores.services(logger: logger) + [
             limitStore,
@@ -35,7 +38,9 @@ extension AccountServer {
         ]
     }
 
-    /// Returns the worker that sends emails. Links begin with the configured address or, if there is none, with `bound`.
+    /// Returns the worker that sends emails.
+    /// - Parameter bound: The address on which the server listens. Links begin with it if no address is configured.
+    /// - Throws: Mustache's error if a template can't be read, or an error if the address of links is invalid.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
         let templates = try MailTemplates(
             settings: .init(
@@ -69,6 +74,7 @@ extension AccountServer {
         )
     }
 
+    /// The delivery of emails: the folder of the local mailbox, or the SMTP server.
     private var mailDelivery: any MailDelivery {
         switch configuration.mail {
         case .mailbox: mailbox
@@ -76,6 +82,7 @@ extension AccountServer {
         }
     }
 
+    /// The times of the worker: a lease is 15 seconds longer than a delivery, and the width is the number of SMTP connections.
     private var mailSchedule: MailWorker<ServerTime>.Schedule {
         var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
         if case .smtp(let settings) = configuration.mail {
@@ -91,6 +98,7 @@ extension AccountServer {
     /// ```swift
     /// Application(router: router, onServerRunning: accounts.serverRuns(on:))
     /// ```
+    /// - Parameter channel: The listening channel. The worker of emails waits for this call, so call it even if an address is configured.
     @Sendable public func serverRuns(on channel: any Channel) {
         address.set(
             to: channel,
@@ -100,7 +108,9 @@ extension AccountServer {
         )
     }
 
-    /// Changes the rate limits without a restart. Usage is kept, so clients don't get a new burst.
+    /// Changes the rate limits without a restart. Usage is kept, so clients don't get a new burst. Only this server is changed; the memory
+    /// limit is not.
+    /// - Parameter settings: The policies, the mode and the network factors. A limit without a policy is turned off.
     /// - Throws: The error of the store.
     public func change(to settings: LimitSettings) async throws {
         for rule in settings.rules { try await limits.change(to: rule) }
@@ -124,10 +134,12 @@ package final class Drain: Sendable {
 final class MailBounds: Sendable {
     private let bounds: Mutex<ResetMailBounds>
 
+    /// Creates the limits.
     init(_ bounds: ResetMailBounds) {
         self.bounds = Mutex(bounds)
     }
 
+    /// The limits for the next email.
     var now: ResetMailBounds {
         get { bounds.withLock { $0 } }
         set { bounds.withLock { $0 = newValue } }
@@ -140,6 +152,7 @@ private struct MailService: Service, CustomStringConvertible {
     /// The service group logs its services by their descriptions.
     var description: String { "MailService" }
 
+    /// Waits for the address, then runs the worker until the shutdown.
     func run() async throws {
         let bound = try? await cancelWhenGracefulShutdown { try await server.address.get() }
         guard let bound else { return }

@@ -13,6 +13,7 @@ import PostgresStores
 import RateLimiting
 package import ServerMiddleware
 import ServiceLifecycle
+import Timekeeping
 
 /// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a standalone server.
 ///
@@ -25,7 +26,13 @@ import ServiceLifecycle
 /// router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
 /// let application = Application(router: router, services: accounts.services, onServerRunning: accounts.serverRuns(on:))
 /// ```
-/// Only one process at a time can use a data folder: two would each apply the rate limits separately.
+///
+/// Use it to run the whole server in a process of your own. To serve only a part of the routes, or other stores, compose `AccountRoutes`
+/// and `AccountCore` yourself; to verify the access tokens in another service, `TokenVerifier` needs no database.
+///
+/// Only one process at a time can use a data folder: two would each apply the rate limits separately. With PostgreSQL and Valkey, any
+/// number of servers share accounts and limits. Copies of this value share one server, and all methods can be called by several tasks at
+/// the same time.
 public struct AccountServer: Sendable {
     /// The version of Holdfast.
     public static let version = "0.1.0"
@@ -35,28 +42,38 @@ public struct AccountServer: Sendable {
     /// The secret of the server's idempotency keys, for the keys of an app's own routes: it stays the same over restarts.
     public let idempotencySecret: IdempotencySecret
     package let stores: Stores
+    /// The folder of the local mailbox.
     package let mailbox: MailboxFolder
     package let authentication: Authentication
+    package let tokens: AccessTokens
+    /// The keys that sign access tokens.
+    package let signingKeys: SigningKeys
     /// The address on which the server listens.
     package let address = BoundAddress()
+    /// Admits requests up to the configured number in flight.
     package let shedding: LoadShedding
+    /// Hashes passwords, at most one per processor at a time.
     package let gate: HashingGate
+    /// The store of limits.
     package let limitStore: any PersistentRateLimitStore
     package let metrics: any MetricsFactory
     let recovery: PasswordRecovery
     let localization: Localization
     let limits: RateLimits
+    /// The fair shares of `reset-global`.
     let shares: FairShares
     let idempotency: IdempotencyKeys
     let audit: AuditTrail<ServerTime>
     let accountMetrics: AccountMetrics
     let time: ServerTime
+    /// The time of leases, due times and grace windows.
     let steady: any PersistentTime
     let mailBounds: MailBounds
     package let drain = Drain()
     package let logger: Logger
 
-    /// Opens the data folder, creating it if it is missing.
+    /// Opens the data folder, creating it if it is missing, and connects to the configured databases. Nothing runs in the background before
+    /// ``services`` do.
     /// - Parameters:
     ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
     ///   - logger: The logger of the services.
@@ -132,11 +149,27 @@ public struct AccountServer: Sendable {
             clock: time
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
+        signingKeys = SigningKeys(
+            store: stores.signingKeys,
+            secrets: SigningKeySecrets(keys, previous: previous),
+            clock: MonotonicClock(time),
+            now: time.wall,
+            logger: logger
+        )
+        // The first start of this version creates the first key, which ends the time of older tokens.
+        _ = try await signingKeys.stored()
+        tokens = AccessTokens(
+            keys: signingKeys,
+            audience: configuration.tokens.audience ?? configuration.appName,
+            acceptingLegacy: [keys] + (previous.map { [$0] } ?? [])
+        ) { [address] in
+            configuration.tokens.issuer ?? configuration.publicBaseURL ?? address.known?.absoluteString ?? "http://localhost"
+        }
         authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
-            tokens: await AccessTokens(keys: keys, previous: previous),
+            tokens: tokens,
             devices: DeviceTokens(keys: keys, previous: previous),
             policy: configuration.passwordPolicy,
             audit: audit,
@@ -159,7 +192,11 @@ public struct AccountServer: Sendable {
     }
 
     /// Returns the user of the access token in a request's `Authorization` header, for the app's routes.
-    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
+    ///
+    /// Verifies the signature, and reads the account and its session from the store, so a session that was ended is refused immediately.
+    /// - Parameter request: The request.
+    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`; with `AUTH_SESSION_EXPIRED` if
+    ///   the session has ended, the password was changed, or the account is not active; or an error of the store.
     public func user(of request: Request) async throws -> AccountUser {
         try await authentication.user(of: request)
     }
@@ -185,19 +222,25 @@ public struct AccountServer: Sendable {
 package struct Argon2Hashing: PasswordHashing {
     private let argon2: Argon2id
 
+    /// Creates the hashing.
+    /// - Parameter parameters: The cost of new hashes. Hashes with other parameters are replaced at the next sign-in.
     package init(parameters: Argon2id.Parameters = .standard) {
         argon2 = Argon2id(parameters: parameters)
     }
 
+    /// Returns an Argon2id hash with a random salt. Blocks the thread for its cost.
     package func hash(_ password: String) throws -> String { try argon2.hash(password) }
 
+    /// Returns whether a password has a hash, of Argon2id or of another system.
     package func verify(_ password: String, against hash: String) -> Bool {
         guard !hash.hasPrefix("$argon2") else { return argon2.verify(password, against: hash) }
         return (try? ImportedHash(hash))?.verify(password) ?? false
     }
 
+    /// Returns whether a hash has other parameters than those of new hashes.
     package func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
 
+    /// Returns a hash of no password whose verification costs as much; `nil` for an unknown format.
     package func decoy(like hash: String) -> String? {
         hash.hasPrefix("$argon2") ? argon2.decoy(like: hash) : (try? ImportedHash(hash))?.decoy
     }

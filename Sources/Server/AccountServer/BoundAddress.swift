@@ -3,6 +3,8 @@ package import NIOCore
 import Synchronization
 
 /// The address on which a server listens, available after it has started.
+///
+/// Any number of tasks can wait for it. It is set once; later calls of ``set(_:)`` have no effect.
 package final class BoundAddress: Sendable {
     private let state = Mutex<State>(.waiting([]))
 
@@ -20,12 +22,17 @@ package final class BoundAddress: Sendable {
     }
 
     /// Sets the address to that of a channel that listens on a host.
+    /// - Parameters:
+    ///   - channel: The channel, whose port is used: it differs from the configured one if that is 0.
+    ///   - scheme: `http` or `https`.
+    ///   - host: The configured host, without brackets.
+    ///   - port: The configured port, if the channel has none.
     package func set(to channel: any Channel, scheme: String, host: String, port: Int) {
         let name = host.contains(":") ? "[\(host)]" : host
         if let url = URL(string: "\(scheme)://\(name):\(channel.localAddress?.port ?? port)") { set(url) }
     }
 
-    /// Sets the address.
+    /// Sets the address and ends all waits.
     package func set(_ url: URL) {
         for continuation in end(with: .bound(url)) { continuation.resume(returning: url) }
     }
@@ -55,6 +62,7 @@ package final class BoundAddress: Sendable {
         }
     }
 
+    /// Ends the state of waiting, and returns the tasks that waited.
     private func end(with new: State) -> [CheckedContinuation<URL, any Error>] {
         state.withLock { state in
             guard case .waiting(let waiting) = state else { return [] }

@@ -7,8 +7,10 @@ import Hummingbird
 import Pages
 import ServerMiddleware
 
-/// The routes of the local mailbox for developers: `/dev/mailbox` as a page, as JSON, and each email's HTML.
+/// The routes of the local mailbox for developers: `/dev/mailbox` as a page, as JSON, and each email's HTML. Requests by another host name
+/// than that of this machine get 404.
 struct MailboxRoutes<Context: RequestContext>: Sendable {
+    /// The mailbox as JSON.
     private struct Listing: Codable {
         struct Item: Codable {
             let id: String
@@ -26,17 +28,21 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
     private let page: MailboxPage
     private let localization: Localization
 
+    /// Creates the routes.
+    /// - Throws: Mustache's error if the page's template can't be read.
     init(mailbox: MailboxFolder, localization: Localization) throws {
         self.mailbox = mailbox
         self.localization = localization
         self.page = try MailboxPage()
     }
 
+    /// Adds the routes to a router.
     func add(to router: some RouterMethods<Context>) {
         router.get("/dev/mailbox", use: list)
         router.get("/dev/mailbox/:id", use: show)
     }
 
+    /// Lists the emails, as JSON if `Accept` contains that.
     @Sendable private func list(_ request: Request, _ context: Context) throws -> Response {
         try request.requireHost(\.isLoopback)
         let mails = try mailbox.mails()
@@ -76,6 +82,7 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
+    /// Shows the HTML of one email in a sandbox.
     @Sendable private func show(_ request: Request, _ context: Context) throws -> Response {
         try request.requireHost(\.isLoopback)
         guard let id = context.parameters.get("id"), let mail = try mailbox.mail(id: id) else {
@@ -91,6 +98,7 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         return response
     }
 
+    /// Returns a page with a content security policy.
     private func html(_ text: String, policy: String) -> Response {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
         headers[.contentSecurityPolicy] = policy

@@ -3,13 +3,15 @@ import NIOCore
 
 /// The number of processors that the process may use, limited by control groups and the affinity mask.
 package enum ProcessorCount {
+    /// The number, at least 1. Read once.
     package static let available: Int = {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         return max(1, min(System.coreCount, allowed(in: status) ?? .max))
     }()
 
     /// Returns the number of processors in the affinity mask.
-    /// - Parameter status: The text of `/proc/self/status` on Linux; returns `nil` if it has no such line.
+    /// - Parameter status: The text of `/proc/self/status` on Linux.
+    /// - Returns: The number; `nil` if the text has no such line.
     package static func allowed(in status: String) -> Int? {
         let key = "Cpus_allowed:"
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(key) }) else { return nil }

@@ -8,6 +8,7 @@ package struct ServerTime: Clock {
     package struct Instant: InstantProtocol {
         var offset: Duration
 
+        /// Returns a later instant.
         package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
         package func duration(to other: Instant) -> Duration { other.offset - offset }
         package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
@@ -29,6 +30,10 @@ package struct ServerTime: Clock {
     }
 
     /// Creates a time from clocks.
+    /// - Parameters:
+    ///   - clock: The monotonic clock.
+    ///   - wall: The wall clock.
+    ///   - snapshot: The clocks that outlive the process.
     package init<C: Clock>(
         _ clock: C,
         wall: @escaping @Sendable () -> Date,
@@ -39,8 +44,11 @@ package struct ServerTime: Clock {
         (self.wall, self.snapshot) = (wall, snapshot)
     }
 
+    /// The time since the creation of the value.
     package var now: Instant { Instant(offset: clock.now) }
 
+    /// Sleeps until an instant.
+    /// - Throws: `CancellationError`.
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try await clock.sleep(until: deadline.offset)
     }

@@ -4,13 +4,13 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Counts and times the calls of a client, for swift-metrics.
+/// Counts and times the calls of a client, for swift-metrics. Add one listener to each client; clients with one factory share the series.
 ///
 /// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls, with `outcome` (`success`, or the error's code) and
 ///   `gave_up` (the reason for which a call was not retried, or `no`).
 /// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport, with `status`: `2xx` and so
 ///   on, or `none` without a response.
-/// - `http_client_waits`, and the timer `http_client_wait_duration`, with `reason`.
+/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with `reason`. The duration is the planned one.
 /// - `http_client_refusals`: calls that the client itself refused, with `by`.
 /// - `http_client_refreshes`: refreshes of the session, with `shared`.
 ///
@@ -48,12 +48,13 @@ public final class MetricsListener: CallListener {
     private let factory: any MetricsFactory
     private let state = Mutex(State())
 
-    /// Creates a listener.
-    /// - Parameter factory: The factory of counters and timers.
+    /// Creates a listener. The default factory is read now: bootstrap the metrics system before.
+    /// - Parameter factory: Creates the counters and timers.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
 
+    /// Records an event. Takes a lock for a few dictionary lookups, and never waits.
     public func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted, .gaveUp: break
@@ -73,6 +74,7 @@ public final class MetricsListener: CallListener {
         }
     }
 
+    /// Increments a counter and records a duration, in the series of an endpoint or of `other`.
     private func note(
         _ count: String,
         timed time: String? = nil,
@@ -98,6 +100,7 @@ public final class MetricsListener: CallListener {
         timer?.recordNanoseconds(duration.wholeNanoseconds)
     }
 
+    /// Returns the label of an error code: the code itself, or `other` if the largest number of codes is reached.
     private func bounded(_ code: ErrorCode) -> String {
         state.withLock { state in
             if state.codes.contains(code.rawValue) { return code.rawValue }

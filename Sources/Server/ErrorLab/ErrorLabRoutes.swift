@@ -21,7 +21,9 @@ public import ServerMiddleware
 ///
 /// Its memory is bounded. A delay is at most two minutes, and ends when the client disconnects.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
+    /// The path of the lab.
     private let root: String
+    /// The accepted hosts of requests; any host if `nil`.
     private let hosts: Set<String>?
     private let renderer: LabResponseRenderer
     private let time: LabTime

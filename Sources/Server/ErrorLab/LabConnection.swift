@@ -6,6 +6,7 @@ import Timekeeping
 
 /// The clocks of the lab: a monotonic one and the wall clock.
 struct LabTime: Sendable {
+    /// The clock of delays and lifetimes. Starts at zero when the lab is created.
     private let clock: MonotonicClock
     /// The wall clock.
     let wall: @Sendable () -> Date
@@ -27,14 +28,17 @@ struct LabTime: Sendable {
     func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }
 
-/// Detects that the client has closed the connection, or its half of it.
+/// Detects that the client has closed the connection, or its sending direction of the connection.
 ///
 /// It is added to the pipeline of a connection while the lab waits. Hummingbird itself notices a closed connection only when it writes.
 final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
+    /// A stream without elements, which ends when the client has disconnected.
     private let presence: AsyncStream<Never>
+    /// Ends ``presence``. Repeated ends have no effect.
     private let end: AsyncStream<Never>.Continuation
 
+    /// Creates a handler for one wait.
     init() {
         (presence, end) = AsyncStream.makeStream()
     }
@@ -44,21 +48,25 @@ final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Se
         for await _ in presence {}
     }
 
+    /// Ends the wait if the client has closed its half of the connection.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed? = event as? ChannelEvent { end.finish() }
         context.fireUserInboundEventTriggered(event)
     }
 
+    /// Ends the wait because the connection is closed.
     func channelInactive(context: ChannelHandlerContext) {
         end.finish()
         context.fireChannelInactive()
     }
 
+    /// Ends the wait because of an error of the connection, such as a reset by the client.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         end.finish()
         context.fireErrorCaught(error)
     }
 
+    /// Ends the wait because the handler is no longer in the pipeline.
     func handlerRemoved(context: ChannelHandlerContext) {
         end.finish()
     }

@@ -11,7 +11,9 @@ import StrictJSON
 struct LabQuery {
     /// The names and values in the order of the query.
     let parameters: [(name: String, value: String)]
+    /// The invalid parameters so far.
     private var problems: [LabRefusal.Problem] = []
+    /// The names of the parameters that were read. All others are unknown.
     private var known: [String] = []
 
     /// Parses the query.

@@ -14,6 +14,7 @@ struct LabResponseRenderer: Sendable {
     let errors: ContractErrorRenderer
     /// The responses of other servers by the names of their families.
     let families: [String: BufferedResponse]
+    /// The wall clock, for dates in headers.
     let now: @Sendable () -> Date
 
     /// Returns a success.

@@ -4,12 +4,15 @@ import Synchronization
 ///
 /// At most 4,096 pairs are stored; a removed pair starts again from 0.
 final class LabSessions: Sendable {
+    /// The key of a count.
     private struct Place: Hashable {
+        /// The name of the session; empty for calls without one.
         let session: String
         /// The hash of the query. Queries may be long and are not stored.
         let query: Int
     }
 
+    /// The number of calls by key.
     private let calls = Mutex(BoundedTable<Place, Int>(capacity: 4_096))
 
     /// Counts a call.
@@ -32,13 +35,18 @@ final class LabSessions: Sendable {
 ///
 /// A lookup is O(1); an insert into a full table is O(entries).
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// A value with the time of its last use.
     private struct Entry {
         var value: Value
+        /// The number of the last use, by which the least recently used entry is found.
         var used: UInt64
     }
 
+    /// The largest number of entries.
     private let capacity: Int
+    /// The entries by key, at most ``capacity``.
     private var entries: [Key: Entry] = [:]
+    /// The number of uses of all entries since the table was created.
     private var uses: UInt64 = 0
 
     /// Creates an empty table.

@@ -22,7 +22,9 @@ final class LabTokenStore: Sendable {
 
     /// The counts of a session, which the response to a call reports.
     struct Use: Sendable {
+        /// The number of admitted calls of the protected route.
         let calls: Int
+        /// The number of successful refreshes.
         let refreshes: Int
         /// The number of refreshes with the previous token.
         let reuses: Int
@@ -31,19 +33,26 @@ final class LabTokenStore: Sendable {
     /// A session with its current and previous secrets.
     private struct Session {
         let rules: Rules
+        /// The secret of the valid access token.
         var access: String
+        /// The secret of the valid refresh token.
         var refresh: String
+        /// The time at which the access token expires, by the lab's monotonic clock.
         var expires: Duration
+        /// The secret of the previous access token, which is refused as expired; `nil` before the first refresh.
         var spentAccess: String?
+        /// The secret of the previous refresh token, whose use counts as a reuse; `nil` before the first refresh.
         var spentRefresh: String?
         var calls = 0
         var refreshes = 0
         var reuses = 0
     }
 
+    /// The sessions by id.
     private let sessions = Mutex(BoundedTable<String, Session>(capacity: 1_024))
     private let time: LabTime
 
+    /// Creates a store without sessions.
     init(time: LabTime) {
         self.time = time
     }
@@ -127,5 +136,6 @@ final class LabTokenStore: Sendable {
 
 /// A token was refused.
 struct LabTokenRefusal: Error {
+    /// The code of the response.
     let code: ErrorCode
 }

@@ -14,11 +14,15 @@ import Timekeeping
 final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     /// The key of a window: sessions with other parameters have other windows.
     private struct Place: Hashable {
+        /// The name of the session, which the client chooses.
         let session: String
+        /// The number of requests that a window admits.
         let quota: Int
+        /// The length of the window, in seconds.
         let window: Int
     }
 
+    /// The windows by key.
     private let windows = Mutex(BoundedTable<Place, SlidingWindow>(capacity: 512))
     private let renderer: LabResponseRenderer
     private let time: LabTime

@@ -23,14 +23,17 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
             case bodyBase64 = "body_base64"
         }
 
+        /// The bytes of the body; `nil` for invalid base64. Without a body, there are none.
         var bytes: [UInt8]? {
             guard let bodyBase64 else { return Array((body ?? "").utf8) }
             return Data(base64Encoded: bodyBase64).map { [UInt8]($0) }
         }
     }
 
+    /// The codes that a client knows.
     let catalogue: ErrorCatalogue
     let localization: Localization
+    /// The wall clock, against which a date in `Retry-After` is read.
     let now: @Sendable () -> Date
 
     /// Reads a response from the body of the request, at most 256 KB, and returns its explanation.

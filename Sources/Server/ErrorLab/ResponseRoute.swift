@@ -11,8 +11,10 @@ import ServerMiddleware
 /// response, the defects in its bytes, and its delivery with breaks and pauses.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     let renderer: LabResponseRenderer
+    /// The counts of calls, for responses that fail only the first calls.
     let sessions: LabSessions
     let time: LabTime
+    /// The path of the lab.
     let root: String
 
     /// Responds to a request.
@@ -120,6 +122,7 @@ struct LabResponseDelivery: Sendable {
     /// Stops the writing of a body whose connection will be closed.
     private struct Broken: Error {}
 
+    /// The connection to which the response is sent, which may be closed during the body.
     let connection: LabConnection
 
     /// Returns the response to send.

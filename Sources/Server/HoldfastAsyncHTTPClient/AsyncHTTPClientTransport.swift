@@ -80,7 +80,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     ///
-    /// Use it instead of `send` for bodies of any size: only the head has a total time, and the body may take as long as bytes arrive.
+    /// Use it instead of `send` for bodies of any size: `timeout` applies only until the head, and the body may take any time as long as
+    /// bytes arrive.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
     ///   - body: The body; `nil` for none.

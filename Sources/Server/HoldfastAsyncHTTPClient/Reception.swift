@@ -224,7 +224,8 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Returns the next chunk of the body, or `nil` at its end.
+    /// Returns the next chunk of the body, or `nil` at its end. One reader at a time. Canceling the task ends the exchange.
+    /// - Throws: The engine's error, after all chunks that arrived before it.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await nextChunk()
@@ -269,6 +270,7 @@ final class BodyReader: Sendable {
     }
 
     /// Returns the next chunk of the body, or `nil` at its end.
+    /// - Throws: `TransportError`.
     func next() async throws -> [UInt8]? {
         do {
             return try await reception.next()

@@ -19,8 +19,8 @@ public import HTTPTypes
 /// `PostgresIdempotencyStore` keep keys on disk: a key that was claimed or finished before a crash is still claimed or finished after it.
 /// Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
 public protocol IdempotencyStore: Sendable {
-    /// The identity of the object through which this store and the stores of other data access the same database. With it, a store of other
-    /// data can check whether its transaction can also finish a key of this store.
+    /// The identity of the object through which this store accesses its database. A store of other data compares it with its own object: if
+    /// they are the same, its transaction can also finish a key of this store.
     ///
     /// The default is `nil`: no other store shares the database.
     var database: ObjectIdentifier? { get }
@@ -98,8 +98,13 @@ public struct IdempotentResponse: Hashable, Sendable {
         self.init(status: status, headers: headers, storedBody: body)
     }
 
-    /// Creates a response as a store returns it: its body may be encrypted, and is then longer than ``maximumBodySize`` by 28 bytes.
-    package init(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
+    /// The bytes that encryption adds to a body: the nonce and the authentication tag.
+    private static let sealSize = 28
+
+    /// Creates a response as a store returns it. Its body may be encrypted, and is then longer than ``maximumBodySize`` by up to 28 bytes.
+    /// The result is `nil` if the body is longer still.
+    package init?(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
+        guard storedBody.count <= Self.maximumBodySize + Self.sealSize else { return nil }
         self.status = status
         self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
         body = storedBody

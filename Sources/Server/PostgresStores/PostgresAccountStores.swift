@@ -19,6 +19,7 @@ public struct PostgresAccountStores: AccountStores {
     public let sentResets: any SentResetStore
     public let audit: any AuditStore
     public let decoys: any DecoyStore
+    public let signingKeys: any SigningKeyStore
     private let repository: PostgresAccountRepository
 
     /// Creates the stores. Does no I/O.
@@ -36,6 +37,7 @@ public struct PostgresAccountStores: AccountStores {
         sentResets = PostgresSentResetStore(database)
         audit = PostgresAuditStore(database)
         decoys = PostgresDecoyStore(database)
+        signingKeys = PostgresSigningKeyStore(database)
     }
 
     /// Adds the key of the present secret to accounts that only have that of the previous one, so that the previous secret can be removed.

@@ -305,8 +305,10 @@ extension PostgresIdempotencyStore {
             return .running(.seconds(try row.value(3) - now.timeIntervalSince1970))
         }
         guard let status: Int = try row.value(4) else { return .finished(nil) }
-        guard let headers = HTTPFields(stored: try row.value(5)) else { throw StoreFailure.corruptRow(of: "idempotency_key") }
-        return .finished(IdempotentResponse(status: status, headers: headers, storedBody: try row.value(6)))
+        guard let headers = HTTPFields(stored: try row.value(5)),
+            let response = IdempotentResponse(status: status, headers: headers, storedBody: try row.value(6))
+        else { throw StoreFailure.corruptRow(of: "idempotency_key") }
+        return .finished(response)
     }
 }
 

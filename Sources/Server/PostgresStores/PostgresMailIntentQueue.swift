@@ -15,6 +15,7 @@ import Synchronization
 /// confirmations are taken by their due time.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
+    /// The id of this server, which its leases name; `nil` for a command.
     private let server: UUID?
     /// The turns of networks on this server; other servers have their own.
     private let turns = Mutex(MailTurns())

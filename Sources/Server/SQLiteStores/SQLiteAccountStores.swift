@@ -16,6 +16,7 @@ public struct SQLiteAccountStores: AccountStores {
     public let sentResets: any SentResetStore
     public let audit: any AuditStore
     public let decoys: any DecoyStore
+    public let signingKeys: any SigningKeyStore
 
     /// Creates the stores.
     /// - Parameters:
@@ -31,6 +32,7 @@ public struct SQLiteAccountStores: AccountStores {
         sentResets = SQLiteSentResetStore(database)
         audit = SQLiteAuditStore(database)
         decoys = SQLiteDecoyStore(database)
+        signingKeys = SQLiteSigningKeyStore(database)
     }
 }
 

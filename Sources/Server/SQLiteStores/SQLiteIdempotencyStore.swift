@@ -18,8 +18,8 @@ import RateLimiting
 /// `IdempotentRequest.finish(with:in:)`.
 ///
 /// A repetition of a known request costs one read. Any other claim, and each `finish` and `release`, is a write transaction; concurrent
-/// writes share one transaction and one synchronization with the disk. Triggers count the bytes of each client, network and half of the
-/// capacity, so the check of the `IdempotencyBounds` reads at most three rows.
+/// writes share one transaction and one synchronization with the disk. Triggers maintain the number of bytes for each client, for each
+/// network and for each half of the capacity. So the check of the `IdempotencyBounds` reads at most three rows.
 public struct SQLiteIdempotencyStore: IdempotencyStore {
     private let file: SQLiteDatabase
     private let bounds: IdempotencyBounds
@@ -134,10 +134,10 @@ extension SQLiteIdempotencyStore {
         guard found["is_finished"] else { return .running(.seconds(found["ends_at"] - time)) }
         guard let status = found["status"] as Int? else { return .finished(nil) }
         let body: Data = found["body"]
-        guard let headers = HTTPFields(stored: found["headers"]) else {
-            throw StoreFailure(isBusy: false, message: "a stored response can't be decoded")
-        }
-        return .finished(IdempotentResponse(status: status, headers: headers, storedBody: Array(body)))
+        guard let headers = HTTPFields(stored: found["headers"]),
+            let response = IdempotentResponse(status: status, headers: headers, storedBody: Array(body))
+        else { throw StoreFailure(isBusy: false, message: "a stored response can't be decoded") }
+        return .finished(response)
     }
 
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {

@@ -1,6 +1,9 @@
 /// A queue whose keys take turns. The elements of one key are served in the order of their arrival. A value.
 ///
-/// A key with many elements in the queue delays another key's first element by one turn only. Each operation is O(number of elements).
+/// A key with many elements in the queue delays another key's first element by one turn only. Use ``VirtualLine`` for clients that don't
+/// keep a connection open while they wait.
+///
+/// Invariants: `turns` has each key with elements exactly once, and no array in `elements` is empty.
 package struct FairQueue<Key: Hashable & Sendable, Element> {
     private var elements: [Key: [(id: UInt64, element: Element)]] = [:]
     /// The keys that have elements, in the order of their turns.
@@ -15,15 +18,16 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// The number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
-    /// Adds an element after those of its key.
-    /// - Parameter id: Identifies the element for ``remove(_:)``.
+    /// Adds an element after those of its key. A key without elements gets the last turn. O(1) on average.
+    /// - Parameter id: Identifies the element for ``remove(_:)``; unique in the queue.
     package mutating func append(_ element: Element, id: UInt64, of key: Key) {
         if elements[key] == nil { turns.append(key) }
         elements[key, default: []].append((id, element))
         count += 1
     }
 
-    /// Removes the first element of the key whose turn it is.
+    /// Removes the first element of the key whose turn it is. The key then gets the last turn. O(keys + elements of the key).
+    /// - Returns: `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }
         turns.removeFirst()
@@ -34,7 +38,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return first.element
     }
 
-    /// Removes an element from the queue.
+    /// Removes an element from the queue, such as one whose client has disconnected. O(number of elements).
+    /// - Returns: The element; `nil` if the queue does not have it.
     package mutating func remove(_ id: UInt64) -> Element? {
         for (key, line) in elements {
             guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
@@ -43,8 +48,10 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return nil
     }
 
-    /// The key with the most elements, if it has at least two more than the given key. Only then is its last element served later than a
-    /// new element of the given key.
+    /// Returns the key with the most elements, if it has at least two more than the given key; otherwise `nil`. O(number of keys).
+    ///
+    /// A full queue removes the last element of this key to make room for the given one: only with this difference is that element served
+    /// later than a new element of the given key.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {
@@ -54,7 +61,7 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return longest == key ? nil : longest
     }
 
-    /// Removes the last element of a key.
+    /// Removes the last element of a key. O(number of keys). Returns `nil` if the key has no elements.
     package mutating func popLast(of key: Key) -> Element? {
         let count = count(of: key)
         return count > 0 ? remove(at: count - 1, of: key) : nil

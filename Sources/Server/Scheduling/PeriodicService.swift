@@ -9,13 +9,15 @@ public import ServiceLifecycle
 ///     logger.error("Sweep failed", metadata: .failure(error))
 /// }
 /// ```
-/// Failed work is repeated after the interval. A shutdown ends a pause early, but never the work.
+/// Failed work is repeated after the interval. A shutdown ends a pause early, but never the work. The interval is the pause between two
+/// rounds: the time of the work is added to it, and rounds never overlap.
 public struct PeriodicService: Service {
     /// The order of work and pause within an interval.
     public enum Order: Hashable, Sendable {
-        /// Work before the pause; the first time when the service starts.
+        /// Work before the pause; the first time when the service starts. No work begins after the shutdown.
         case workFirst
-        /// Work after the pause, and once more when the service group shuts down: for work that stores pending data.
+        /// Work after the pause: for work that stores pending data. A shutdown during a pause ends the pause, and the work runs once more.
+        /// If the shutdown begins during the work, that round is the last one.
         case pauseFirst
     }
 
@@ -44,7 +46,7 @@ public struct PeriodicService: Service {
         self.failure = failure
     }
 
-    /// Works until the group shuts down or the task is canceled.
+    /// Repeats the work until the group shuts down, the task is canceled, or the work throws a `CancellationError`.
     public func run() async {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             if order == .pauseFirst { await pause() }

@@ -5,9 +5,9 @@ import Foundation
 ///
 /// Idle time doesn't count, because it shows the demand and not the capacity.
 package struct ServiceRate: Sendable {
-    /// The time after which a measurement has a third of its weight.
+    /// The time constant in seconds: a measurement of this age has 1/e (37 %) of its weight.
     private static let memory = 3.0
-    /// The smallest reported rate.
+    /// The smallest reported rate: one request per minute.
     private static let least = 1.0 / 60
 
     private var count: Double

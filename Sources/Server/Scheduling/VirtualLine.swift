@@ -74,7 +74,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return places[key]?.first.map { $0 <= second } ?? false
     }
 
-    /// Whether there are no places.
+    /// Whether there are no places. Expired places count until the time advances.
     package var isEmpty: Bool { places.isEmpty }
 
     /// Returns the number of due places that are not claimed.

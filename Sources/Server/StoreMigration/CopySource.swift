@@ -1,16 +1,21 @@
+import AccountCore
 import Foundation
 import GRDB
 import SQLiteStores
 
 /// The SQLite database of a running server, which the copy opens in addition to the server.
 ///
-/// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change.
+/// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change, and each committed change
+/// is in the log. The log has only keys: a pass reads the rows themselves from its snapshot, so a row that changed several times is copied
+/// once per pass.
 struct CopySource: Sendable {
     /// The connection for reads; each pass reads one snapshot.
     let reader: DatabaseQueue
     /// The connection for starting, sealing and ending the copy.
     let writer: DatabaseQueue
 
+    /// Opens two connections.
+    /// - Throws: GRDB's `DatabaseError`.
     init(_ file: URL) throws {
         var configuration = Configuration()
         configuration.label = "holdfast.copy"
@@ -35,7 +40,7 @@ struct CopySource: Sendable {
 
     // MARK: - The log
 
-    /// Starts the log of changes, unless there is one.
+    /// Starts the log of changes, unless there is one. From the return on, every change of a copied table is logged.
     /// - Returns: The random name of the log. A different name means that changes were not logged in between.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
@@ -68,9 +73,10 @@ struct CopySource: Sendable {
         }
     }
 
-    /// The stores never change a primary key.
+    /// The changes that are logged, and the side of the row that has the key. The stores never change a primary key.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
+    /// Removes the triggers and the tables of the log.
     private static func removeLog(_ database: Database) throws {
         for table in SourceTable.all {
             for (change, _) in changes {
@@ -80,7 +86,7 @@ struct CopySource: Sendable {
         try database.execute(sql: "DROP TABLE IF EXISTS copy_change; DROP TABLE IF EXISTS copy_log")
     }
 
-    /// Removes the log and the seal.
+    /// Removes the log and the seal, in one transaction.
     /// - Returns: Whether the database was sealed.
     func undo() async throws -> Bool {
         try await writer.writeWithoutTransaction { database in
@@ -105,7 +111,8 @@ struct CopySource: Sendable {
 
     // MARK: - Snapshots
 
-    /// Reads a snapshot of the database while a closure runs.
+    /// Reads a snapshot of the database while a closure runs. Writers continue, but the write-ahead log can't be reused meanwhile.
+    /// - Throws: The error of the closure.
     func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
         try await Self.execute("BEGIN DEFERRED", reader)
         // The first read fixes the snapshot.
@@ -117,6 +124,8 @@ struct CopySource: Sendable {
 
     /// Holds the write lock while a closure runs, and seals the database after it. If the closure throws, nothing is sealed.
     /// - Returns: The result of the closure, and the time for which writes waited.
+    ///
+    /// - Throws: The error of the closure.
     func withSeal<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> (Result, Duration) {
         try await Self.execute("BEGIN IMMEDIATE", writer)
         let clock = ContinuousClock()
@@ -134,6 +143,7 @@ struct CopySource: Sendable {
         }
     }
 
+    /// Executes a statement that begins or ends a transaction.
     private static func execute(_ sql: String, _ queue: DatabaseQueue) async throws {
         try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
@@ -152,7 +162,7 @@ struct CopySource: Sendable {
 struct SourceSnapshot: Sendable {
     fileprivate let queue: DatabaseQueue
 
-    /// Returns the number of the last change.
+    /// Returns the number of the last change; 0 if there is none.
     func lastChange() async throws -> Int64 {
         try await queue.writeWithoutTransaction { try Int64.fetchOne($0, sql: "SELECT max(number) FROM copy_change") ?? 0 }
     }
@@ -191,6 +201,10 @@ struct SourceSnapshot: Sendable {
     }
 
     /// Returns the rows of a table after a key, in the order of their keys.
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - key: The key of the last row of the previous page; empty for the first page.
+    ///   - limit: The largest number of rows.
     func page(of table: SourceTable, after key: [KeyPart], limit: Int) async throws -> [SourceRow] {
         try await queue.writeWithoutTransaction { database in
             let arguments = key.map(\.databaseValue) + [limit.databaseValue]
@@ -200,20 +214,30 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Returns the number of rows of each copied table.
+    /// Returns the number of rows of each copied table, in the order of ``SourceTable/all``.
     func counts() async throws -> [Int] {
         try await queue.writeWithoutTransaction { database in
             try SourceTable.all.map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0.origin)") ?? 0 }
         }
     }
 
-    /// Returns the decoys' spans and the time of the last retry.
-    func smallTables() async throws -> (decoys: [(decoy: String, start: Double, width: Double, reach: Double)], retry: Double?) {
+    /// The tables that are copied as a whole.
+    struct SmallTables: Sendable {
+        let decoys: [DecoySpan]
+        /// The time of the last retry that an operator requested.
+        let retry: Double?
+        let signingKeys: SigningKeySet
+    }
+
+    /// Reads the tables that are copied as a whole.
+    func smallTables() async throws -> SmallTables {
         try await queue.writeWithoutTransaction { database in
-            let decoys = try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid")
-            return (
-                decoys.map { ($0[0], $0[1], $0[2], $0[3]) },
-                try Double.fetchOne(database, sql: "SELECT asked_at FROM mail_retry")
+            SmallTables(
+                decoys: try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid").map {
+                    DecoySpan(decoy: $0[0], start: $0[1], width: $0[2], reach: $0[3])
+                },
+                retry: try Double.fetchOne(database, sql: "SELECT asked_at FROM mail_retry"),
+                signingKeys: try SigningKeySet(database)
             )
         }
     }

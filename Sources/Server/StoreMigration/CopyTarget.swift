@@ -4,6 +4,9 @@ import PostgresDriver
 import PostgresStores
 
 /// The progress of a copy. PostgreSQL stores it in the transactions that write the rows, so that a copy that was killed can continue.
+///
+/// Each transaction replaces exactly the progress that it started from. Two copies that write to one database therefore notice each other:
+/// the transaction of the second one finds another value and fails.
 struct CopyProgress: Codable, Equatable, Sendable {
     /// The installation that is copied.
     let installation: String
@@ -18,6 +21,7 @@ struct CopyProgress: Codable, Equatable, Sendable {
     /// The number of the last replayed change.
     var change: Int64 = 0
 
+    /// The progress as text with sorted members, so that equal values have equal texts.
     var json: String {
         get throws {
             let encoder = JSONEncoder()
@@ -29,12 +33,15 @@ struct CopyProgress: Codable, Equatable, Sendable {
 
 /// A row in the format of PostgreSQL.
 struct TargetRow: Sendable {
+    /// The table of the row.
     let table: TargetTable
+    /// The values of the row, or of its key.
     let values: [PostgresValue]
 }
 
-/// The PostgreSQL database of a copy.
+/// The PostgreSQL database of a copy. Its state is in the rows `copy` (in progress) and `copied` (completed) of `shared_value`.
 struct CopyTarget: Sendable {
+    /// The connections to PostgreSQL.
     let database: PostgresDatabase
 
     // MARK: - State
@@ -51,6 +58,7 @@ struct CopyTarget: Sendable {
     /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
+    /// Returns a shared value; `nil` if there is no such row.
     private func value(_ name: String) async throws -> String? {
         try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
     }
@@ -61,6 +69,8 @@ struct CopyTarget: Sendable {
     /// Begins a copy: empties the tables and stores the initial progress.
     /// - Parameter old: The progress of an earlier copy of the same installation, if the change log of that copy was removed; otherwise
     ///   `nil`.
+    ///
+    /// - Throws: ``CopyFailure/concurrent`` if another copy has begun.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
         try await database.transaction { transaction in
@@ -85,12 +95,13 @@ struct CopyTarget: Sendable {
         }
     }
 
+    /// Empties all copied tables.
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
             idempotency_key, idempotency_usage
         """
 
-    /// Completes the copy: servers may use the database from now on.
+    /// Completes the copy: servers may use the database from now on. A repetition changes nothing.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
         try await database.transaction { transaction in
@@ -104,10 +115,14 @@ struct CopyTarget: Sendable {
 
     // MARK: - Rows
 
-    /// Replaces rows, compares them with the rows that PostgreSQL then has, and stores the progress.
+    /// Replaces rows, compares them with the rows that PostgreSQL then has, and stores the progress, in one transaction.
     /// - Parameters:
     ///   - removed: The keys of rows that are removed first.
     ///   - rows: The rows that are added.
+    ///   - expected: For each key, the row that PostgreSQL must have afterwards; `nil` for none.
+    ///   - old: The stored progress.
+    ///   - new: The progress after the transaction.
+    /// - Throws: ``CopyFailure`` if a row differs or if another copy has advanced.
     func write(
         removing removed: [TargetRow] = [],
         _ rows: [TargetRow],
@@ -135,15 +150,16 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, and the number of idempotency keys.
+    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted,
+    /// and the number of idempotency keys.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
-        let (decoys, retry) = try await snapshot.smallTables()
-        let spans = decoys.map { DecoySpan(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
-        _ = try await PostgresDecoyStore(database).renewDecoys { _ in spans }
+        let small = try await snapshot.smallTables()
+        _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }
+        _ = try await PostgresSigningKeyStore(database).changeSigningKeys { _ in small.signingKeys }
         try await database.transaction { transaction in
             try await transaction.execute(
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
-                [.text(retry.map { "\($0)" })]
+                [.text(small.retry.map { "\($0)" })]
             )
             try await transaction.execute("DELETE FROM idempotency_usage WHERE size IS NOT NULL")
             try await transaction.execute(
@@ -171,7 +187,7 @@ struct CopyTarget: Sendable {
         try await database.execute(table.count).rows.first?.value(0) ?? 0
     }
 
-    /// Returns the checksum of a table.
+    /// Returns the checksum of a table, read in pages of 2,000 rows. Memory doesn't depend on the size of the table.
     func checksum(_ table: TargetTable) async throws -> RowChecksum {
         var checksum = RowChecksum()
         var key = table.start
@@ -189,10 +205,12 @@ struct CopyTarget: Sendable {
         }
     }
 
+    /// The number of rows that are read at once.
     private static let pageSize = 2_000
 }
 
 extension Optional {
+    /// The value of a column that can't be `NULL`.
     fileprivate var readable: Wrapped {
         get throws {
             guard let self else { throw CopyFailure("a key in PostgreSQL can't be read") }

@@ -8,6 +8,7 @@ extension SourceTable {
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
     ]
 
+    /// Accounts, each with its address under the key of PostgreSQL's servers. While a secret is replaced, the previous key is not copied.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -54,6 +55,7 @@ extension SourceTable {
         ]
     )
 
+    /// Sessions.
     private static let sessions = SourceTable(
         name: "session",
         key: ["id"],
@@ -77,6 +79,7 @@ extension SourceTable {
         ]
     )
 
+    /// Refresh tokens, with the account of their session.
     private static let refreshTokens = SourceTable(
         name: "refresh_token",
         key: ["digest"],
@@ -107,6 +110,7 @@ extension SourceTable {
         ]
     )
 
+    /// Reset tokens. Their addresses become keys.
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
@@ -144,6 +148,7 @@ extension SourceTable {
         ]
     )
 
+    /// Tokens of "this was not me".
     private static let accountLockTokens = SourceTable(
         name: "freeze_token",
         key: ["digest"],
@@ -172,6 +177,7 @@ extension SourceTable {
         ]
     )
 
+    /// The queue of emails.
     private static let mailIntents = SourceTable(
         name: "mail_intent",
         key: ["created_at", "id"],
@@ -215,6 +221,7 @@ extension SourceTable {
         ]
     )
 
+    /// The reset emails that were sent recently.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -241,6 +248,7 @@ extension SourceTable {
         ]
     )
 
+    /// Audit events. SQLite numbers them; PostgreSQL orders them by account and time.
     private static let auditEvents = SourceTable(
         name: "audit_event",
         key: ["id"],
@@ -284,6 +292,7 @@ extension SourceTable {
         return [try row.uuid(1), .double(time), .uuid(id)]
     }
 
+    /// Idempotency keys with their responses. Their sums of bytes are computed at the end.
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],

@@ -4,8 +4,9 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// A table of SQLite that is copied, and its target tables.
+/// A table of SQLite that is copied, and its target tables. All knowledge of single tables is in ``all``.
 struct SourceTable: Sendable {
+    /// The name of the table.
     let name: String
     /// The columns of the primary key, in whose order rows are read.
     let key: [String]
@@ -13,6 +14,7 @@ struct SourceTable: Sendable {
     var moreKey: [String] = []
     /// The columns that are read after those of the key.
     let columns: String
+    /// The table, with the tables that are joined for further columns.
     let origin: String
     /// The tables of PostgreSQL that have a row for each row of this one.
     let targets: [TargetTable]
@@ -21,6 +23,7 @@ struct SourceTable: Sendable {
     var loggedKey: [String] { key + moreKey }
 
     /// Returns a query for rows: the logged key first, then ``columns``.
+    /// - Parameter condition: A condition in SQL.
     func selection(where condition: String) -> String {
         let keys = loggedKey.map { "\(name).\($0)" }.joined(separator: ", ")
         return "SELECT \(keys), \(columns) FROM \(origin) WHERE \(condition)"
@@ -39,6 +42,7 @@ struct SourceTable: Sendable {
 
 /// A table of PostgreSQL, and the conversion of rows from SQLite.
 struct TargetTable: Sendable {
+    /// The name of the table.
     let name: String
     /// Adds a row of ``values``, unless there is one with its key.
     let insertion: PostgresStatement
@@ -50,6 +54,7 @@ struct TargetTable: Sendable {
     let page: PostgresStatement
     /// Values that are less than the key of any row.
     let start: [PostgresValue]
+    /// Counts the rows.
     let count: PostgresStatement
     /// Returns the values of a row, in the order in which ``row`` and ``page`` read them.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
@@ -59,46 +64,68 @@ struct TargetTable: Sendable {
 
 /// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL.
 struct SourceRow {
+    /// The name of the table, for errors.
     let table: String
+    /// The values: the logged key first.
     let columns: [DatabaseValue]
 
-    /// Returns the key of the row.
+    /// Returns the first columns, which are the key of the row.
     func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
 
+    /// Returns a UUID that is stored as text.
+    /// - Throws: ``CopyFailure`` if it is none.
     func uuid(_ column: Int) throws -> PostgresValue {
         guard let text = String.fromDatabaseValue(columns[column]), let id = UUID(uuidString: text) else { throw unreadable }
         return .uuid(id)
     }
 
+    /// Returns a UUID that is stored as text, or `NULL`.
+    /// - Throws: ``CopyFailure`` if it is another text.
     func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
 
+    /// Returns a text that can't be `NULL`.
     func text(_ column: Int) throws -> String { try value(column) }
+    /// Returns a text, or `NULL`.
     func optionalText(_ column: Int) -> PostgresValue { .text(String.fromDatabaseValue(columns[column])) }
 
+    /// Returns bytes that can't be `NULL`.
     func bytes(_ column: Int) throws -> PostgresValue { .bytes(Array(try value(column) as Data)) }
+    /// Returns bytes, or `NULL`.
     func optionalBytes(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try bytes(column) }
 
+    /// Returns a whole number that can't be `NULL`.
     func integer(_ column: Int) throws -> PostgresValue { .integer(try value(column)) }
+    /// Returns a whole number, or `NULL`.
     func optionalInteger(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try integer(column) }
 
+    /// Returns a number that can't be `NULL`.
     func double(_ column: Int) throws -> PostgresValue { .double(try value(column)) }
+    /// Returns a number, or `NULL`.
     func optionalDouble(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try double(column) }
 
+    /// Returns the value of a column.
+    /// - Throws: ``CopyFailure`` if it has another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
         guard let value = Value.fromDatabaseValue(columns[column]) else { throw unreadable }
         return value
     }
 
+    /// The error of a value with another type.
     private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
 }
 
 /// A value of a key, which the progress of a copy stores.
 enum KeyPart: Codable, Hashable, Sendable {
+    /// A text, such as the id of a session.
     case text(String)
+    /// Bytes, such as the hash of a token.
     case bytes(Data)
+    /// A whole number.
     case integer(Int64)
+    /// A number with a fraction.
     case real(Double)
 
+    /// Creates the part of a key. Keys are never `NULL`.
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {
@@ -110,6 +137,7 @@ enum KeyPart: Codable, Hashable, Sendable {
             }
     }
 
+    /// The value for a query.
     var databaseValue: DatabaseValue {
         switch self {
         case .text(let text): text.databaseValue

@@ -10,8 +10,16 @@ import SQLiteStores
 /// 1. Triggers begin to log the keys of changed rows.
 /// 2. All rows are copied, in batches. PostgreSQL stores the position in each batch's transaction.
 /// 3. The logged rows are copied again, in passes, until few are left. The last of these passes writes the state of one snapshot of SQLite,
-///   and the checksums of all tables are compared with that snapshot.
+///    and the checksums of all tables are compared with that snapshot.
 /// 4. While SQLite's write lock is held, the rest of the log is copied and compared row by row, rows are counted, and SQLite is sealed.
+///
+/// ```swift
+/// let copy = StoreCopy(from: file, to: database, emailKeys: emailKeys)
+/// let report = try await copy.run { event in print(event) }
+/// ```
+///
+/// Requests that only read are served during the whole copy. Writes wait during step 4 for at most four seconds; after it, the server on
+/// SQLite refuses them as busy until servers on PostgreSQL take over. Memory doesn't depend on the size of the data.
 ///
 /// A copy may be killed at any time; the next one continues it. Rate limits are not copied.
 public struct StoreCopy: Sendable {
@@ -21,7 +29,7 @@ public struct StoreCopy: Sendable {
         case copied(Int, of: Int)
         /// Rows that changed during the copy and were copied again.
         case replayed(Int)
-        /// Rows whose checksums were computed, on both sides.
+        /// Rows whose checksums were computed, on both sides. The last event before the final pass.
         case compared(Int, of: Int)
     }
 
@@ -29,7 +37,7 @@ public struct StoreCopy: Sendable {
     public struct Table: Sendable {
         /// The name.
         public let name: String
-        /// The checksums of the same state on both sides, computed while the server was writing.
+        /// The checksums of the same state on both sides, computed while the server was writing. They are equal; otherwise, the copy fails.
         public let source, target: RowChecksum
         /// The number of rows when the copy ended.
         public internal(set) var rows: Int
@@ -48,8 +56,11 @@ public struct StoreCopy: Sendable {
     /// The number of rows of each table, by its name.
     public typealias Counts = [(table: String, rows: Int)]
 
+    /// The SQLite database.
     private let file: URL
+    /// The PostgreSQL database.
     private let target: CopyTarget
+    /// The keys of addresses in PostgreSQL.
     private let emailKeys: EmailKeys
 
     /// Creates a copy.
@@ -65,12 +76,16 @@ public struct StoreCopy: Sendable {
     var longestPause = Duration.seconds(4)
     /// The final pass begins when at most this number of changes is left.
     private static let fewChanges: Int64 = 1_000
+    /// The number of rows in one transaction of PostgreSQL.
     private static let batchSize = 500
 
     // MARK: - Before
 
-    /// Removes the log and the seal, so that servers on SQLite can write again.
+    /// Removes the log and the seal, so that servers on SQLite can write again. Stop the servers on PostgreSQL before: changes that they
+    /// made are not copied back.
+    /// - Parameter file: The SQLite database.
     /// - Returns: Whether the database was sealed.
+    /// - Throws: ``CopyFailure`` if a copy is running; `StoreFailure`.
     public static func undo(_ file: URL) async throws -> Bool {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
@@ -79,6 +94,7 @@ public struct StoreCopy: Sendable {
 
     /// Checks that the copy is possible, and changes nothing.
     /// - Returns: The number of rows that would be copied.
+    /// - Throws: ``CopyFailure`` with the reason, such as a damaged source or a target that has accounts; `StoreFailure`.
     public func check() async throws -> Counts {
         try await Self.reporting {
             try await requirePresentTables()
@@ -101,6 +117,7 @@ public struct StoreCopy: Sendable {
         }
     }
 
+    /// Checks that no server uses the PostgreSQL database and that it has no other data.
     /// - Returns: The progress of the copy to continue.
     @discardableResult
     private func requireTarget(of installation: String) async throws -> CopyProgress? {
@@ -119,8 +136,9 @@ public struct StoreCopy: Sendable {
 
     // MARK: - Copying
 
-    /// Copies and seals, or continues an earlier copy.
-    /// - Returns: `nil` if the data was moved before.
+    /// Copies and seals, or continues an earlier copy. Takes minutes for millions of rows.
+    /// - Parameter report: Called with the progress after each batch, from the task of the caller.
+    /// - Returns: A report of the copy; `nil` if the data was moved before.
     /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite then continues.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)
@@ -128,6 +146,7 @@ public struct StoreCopy: Sendable {
         return try await Self.reporting { try await copy(report) }
     }
 
+    /// Runs all steps under the lock.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -169,11 +188,16 @@ public struct StoreCopy: Sendable {
         return Report(tables: tables, replayed: pass.replayed, pause: pause)
     }
 
+    /// The number of changes that are not replayed yet.
     private func remaining(_ source: CopySource, _ pass: CopyPass) async throws -> Int64 {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
 
     /// Runs passes, the last one with the write lock held.
+    ///
+    /// A final pass that takes longer than ``longestPause`` is canceled, and its transaction on SQLite rolled back, so that writes
+    /// continue. The next one has less to do. After 20 attempts, the copy fails.
+    /// - Returns: The time for which writes waited.
     private func seal(
         _ source: CopySource,
         _ pass: inout CopyPass,
@@ -243,12 +267,14 @@ public struct StoreCopy: Sendable {
         return tables
     }
 
+    /// Returns the checksums of tables of PostgreSQL.
     private func checksums(of tables: [TargetTable]) async throws -> [RowChecksum] {
         var checksums: [RowChecksum] = []
         for table in tables { checksums.append(try await target.checksum(table)) }
         return checksums
     }
 
+    /// Returns the checksums that the rows of a table of SQLite have in PostgreSQL, one for each target.
     private func checksums(
         of table: SourceTable,
         in snapshot: SourceSnapshot,
@@ -277,11 +303,14 @@ public struct StoreCopy: Sendable {
     }
 }
 
-/// Writes rows to PostgreSQL and advances the progress.
+/// Writes rows to PostgreSQL and advances the progress. A value type, so that a failed final pass can be discarded.
 private struct CopyPass: Sendable {
+    /// The PostgreSQL database.
     let target: CopyTarget
     let emailKeys: EmailKeys
+    /// The progress that PostgreSQL stores, or will store if the pass is committed.
     var progress: CopyProgress
+    /// The number of rows that were copied again.
     var replayed = 0
 
     init(target: CopyTarget, emailKeys: EmailKeys, progress: CopyProgress) {
@@ -332,6 +361,7 @@ private struct CopyPass: Sendable {
         }
     }
 
+    /// Converts a row to the rows of all its targets.
     private func targetRows(_ row: SourceRow, _ table: SourceTable) throws -> [TargetRow] {
         try table.targets.map { TargetRow(table: $0, values: try $0.values(row, emailKeys)) }
     }
@@ -341,6 +371,7 @@ private struct CopyPass: Sendable {
 private struct PauseTooLong: Error {}
 
 /// Runs a closure, and cancels it after a time.
+/// - Throws: ``PauseTooLong`` after that time, even if the closure would succeed later; the closure's error.
 private func withDeadline<Value: Sendable>(
     _ limit: Duration,
     _ body: @escaping @Sendable () async throws -> Value

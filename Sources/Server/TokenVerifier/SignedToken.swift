@@ -20,9 +20,9 @@ package struct SignedToken: Sendable {
 
     /// Splits a token and reads its header.
     ///
-    /// Decoders accept several texts for the same bytes: with padding, with `+` and `/`, or with unused bits set. This one accepts a single
-    /// text for a token. Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not read; a header with critical
-    /// extensions (`crit`) is refused, as RFC 7515 §4.1.11 requires.
+    /// Decoders often accept several texts for the same bytes: with padding, with `+` and `/`, or with unused bits set. This initializer
+    /// accepts exactly one text for a token. Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not read; a header
+    /// with critical extensions (`crit`) is refused, as RFC 7515 §4.1.11 requires.
     /// - Returns: `nil` if the text is not a token in canonical form.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)

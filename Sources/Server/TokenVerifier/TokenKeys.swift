@@ -4,10 +4,10 @@ import StrictJSON
 
 /// The public keys of an issuer, read from its key set (`/.well-known/jwks.json`, RFC 7517).
 ///
-/// Only keys for ES256 are taken. The set's other members, such as keys of other types, are ignored, so that an issuer can publish keys
-/// for other purposes.
+/// Only keys for ES256 are used. Other members of the set, such as keys of other types, are ignored, so that an issuer can publish keys
+/// for other purposes. ``TokenVerifier`` fetches and replaces key sets itself; use this type to check a document, such as in a test.
 public struct TokenKeys: Sendable {
-    /// The most keys that are taken of one set.
+    /// The number of members of a set that are read; further ones are ignored.
     static let maximumCount = 64
 
     private let keys: [String: any JWTAlgorithm]
@@ -42,7 +42,7 @@ public struct TokenKeys: Sendable {
         self.keys = keys
     }
 
-    /// Returns whether the set has a key.
+    /// Returns whether the set has a key with an id.
     func contains(_ id: String) -> Bool { keys[id] != nil }
 
     /// Returns whether a token was signed by the private half of a key of the set. The algorithm is the key's; the token's header can't
@@ -69,7 +69,7 @@ public struct TokenKeys: Sendable {
     }
 }
 
-/// An error that says that a document is not a set of keys for ES256.
+/// The error for a document that is not a set of keys for ES256.
 public struct TokenKeysError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "the document is not a JSON Web Key Set with a key for ES256" }
 

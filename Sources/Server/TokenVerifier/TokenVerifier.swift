@@ -4,7 +4,7 @@ import StrictJSON
 import Synchronization
 public import Timekeeping
 
-/// Verifies the access tokens of a Holdfast server in another service, by the server's public keys. No secret is shared.
+/// Verifies the access tokens of a Holdfast server in another service, with the server's public keys. The services share no secret.
 ///
 /// Create one verifier for the process and use it for every request:
 ///
@@ -18,8 +18,8 @@ public import Timekeeping
 /// Only tokens of type `at+jwt` signed with ES256 are accepted. The token's header can't choose the algorithm or the key's address: `jku`,
 /// `x5u` and embedded keys are ignored.
 ///
-/// A service that verifies tokens by itself accepts the token of a session that has ended until the token expires, 15 minutes after it was
-/// issued by default. Where that is too long, call `GET /api/auth/me` instead.
+/// A verifier does not know which sessions have ended: it accepts the token of such a session until the token expires, 15 minutes after it
+/// was issued by default. If that is too long, call `GET /api/auth/me` of the server instead.
 ///
 /// **Keys.** The keys are fetched before the first token is verified, again when they are older than ``Rules/refreshAge``, and again when a
 /// token names an unknown key, but at most once per ``Rules/unknownKeyPause``. Callers share one fetch. When fetching fails, the keys are
@@ -27,26 +27,31 @@ public import Timekeeping
 ///
 /// **Cost.** One verification costs little more than its ECDSA signature check. A verifier needs memory only for the keys.
 public final class TokenVerifier: Sendable {
-    /// How tokens are verified and when keys are fetched.
+    /// The accepted clock difference, and the ages at which keys are fetched. Change them for tests, or for an issuer that rotates keys
+    /// often.
     public struct Rules: Hashable, Sendable {
-        /// The largest accepted difference between the clocks of issuer and verifier.
+        /// The largest accepted difference between the clocks of issuer and verifier; 30 s by default.
         public var clockSkew: Duration = .seconds(30)
-        /// The age from which the keys are fetched again. One caller waits for the fetch; the others use the old keys while it runs.
+        /// The age from which the keys are fetched again; 5 minutes by default. One caller waits for the fetch; the others use the old keys
+        /// while it runs. A retired key is accepted for this time at most, if fetches succeed.
         public var refreshAge: Duration = .seconds(300)
-        /// The age from which keys are no longer used, so that a key that leaked and was retired is refused at last.
+        /// The age from which keys are no longer used; 1 hour by default. If the issuer can't be reached for this time, all tokens are
+        /// refused, so that a key that leaked and was retired is refused at last.
         public var maximumAge: Duration = .seconds(3_600)
-        /// The shortest time between the starts of two fetches.
+        /// The shortest time between the start of a successful fetch and the start of the next one; 30 s by default. It bounds the fetches
+        /// that forged key ids can cause. Tokens of a new key are refused for this time at most.
         public var unknownKeyPause: Duration = .seconds(30)
-        /// The shortest time between a failed fetch and the next one.
+        /// The shortest time between the start of a failed fetch and the start of the next one; 2 s by default.
         public var retryPause: Duration = .seconds(2)
 
         /// Creates the default rules.
         public init() {}
     }
 
-    /// Returns the issuer's key set, as JSON.
+    /// Returns the issuer's key set, as JSON. An error, or a document without usable keys, counts as a failed fetch.
     public typealias Fetch = @Sendable () async throws -> [UInt8]
 
+    /// A key set, and the time at which its fetch completed.
     private struct Held {
         let keys: TokenKeys
         let fetchedAt: Duration
@@ -59,8 +64,10 @@ public final class TokenVerifier: Sendable {
         var attemptedAt: Duration?
         var hasFailed = false
 
-        /// Returns whether a caller has to wait for keys, and marks a fetch as started if none runs. Forged ids of keys must not turn the
-        /// verifier into a load on the issuer, so fetches have a pause between them.
+        /// Returns whether a caller has to wait for keys, and marks a fetch as started if none runs.
+        ///
+        /// Forged key ids must not turn the verifier into a load on the issuer: therefore fetches have a pause between them, for known and
+        /// unknown keys.
         mutating func needsFetch(for id: String, at time: Duration, rules: Rules) -> Bool {
             let age = held.map { time - $0.fetchedAt }
             let isKnown = held?.keys.contains(id) ?? false
@@ -73,6 +80,7 @@ public final class TokenVerifier: Sendable {
             return true
         }
 
+        /// Notes the end of a fetch; `nil` for a failed one, after which the earlier keys stay.
         mutating func end(with keys: TokenKeys?, at time: Duration) {
             isFetching = false
             hasFailed = keys == nil
@@ -95,8 +103,9 @@ public final class TokenVerifier: Sendable {
     ///   - audience: The `aud` of accepted tokens: the server's `TOKEN_AUDIENCE`, by default its `APP_NAME`.
     ///   - rules: How tokens are verified and when keys are fetched.
     ///   - clock: The clock by which the age of keys is measured.
-    ///   - now: The time to which the times of tokens are compared.
-    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. Set a time-out in it.
+    ///   - now: Returns the wall-clock time with which the times of tokens are compared.
+    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. It needs a timeout: callers wait for
+    ///     it.
     public init(
         issuer: String,
         audience: String,
@@ -113,9 +122,14 @@ public final class TokenVerifier: Sendable {
         self.fetch = fetch
     }
 
-    /// Verifies an access token.
-    /// - Parameter text: The token, without the scheme `Bearer`.
-    /// - Throws: ``TokenRefusal``.
+    /// Verifies an access token: form, algorithm, type, signature, issuer, audience and times, in this order.
+    ///
+    /// The method waits for a fetch of the keys only if they are missing, old, or don't include the token's key. A canceled caller does not
+    /// cancel the fetch, because others may wait for it.
+    /// - Parameter text: The token, without the scheme `Bearer`; at most 4,096 bytes.
+    /// - Returns: The claims of the token.
+    /// - Throws: ``TokenRefusal`` with the first check that failed. Respond with 503 for ``TokenRefusal/keysUnavailable``, and with 401
+    ///   otherwise.
     public func verify(_ text: String) async throws(TokenRefusal) -> VerifiedToken {
         guard let token = SignedToken(text) else { throw .malformed }
         guard token.algorithm == "ES256" else { throw .algorithm }
@@ -132,7 +146,8 @@ public final class TokenVerifier: Sendable {
         return verified
     }
 
-    /// Returns keys that are young enough and have a key of an id, and fetches them first if that may help.
+    /// Returns keys that are young enough and include an id, and fetches keys first if that may help.
+    /// - Throws: ``TokenRefusal/keysUnavailable`` or ``TokenRefusal/unknownKey``.
     private func keys(with id: String) async throws(TokenRefusal) -> TokenKeys {
         _ = try? await fetching.run(unless: { needsFetch(for: id) ? .join : .ready(()) }) { [self] in
             let fetched = try? await TokenKeys(document: try await fetch())

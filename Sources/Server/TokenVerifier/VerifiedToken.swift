@@ -2,6 +2,8 @@ public import Foundation
 public import StrictJSON
 
 /// The claims of an access token whose signature, issuer, audience and times were verified.
+///
+/// Only ``TokenVerifier/verify(_:)`` creates it. The claims are those at the time of issue: the account may have changed since.
 public struct VerifiedToken: Hashable, Sendable {
     /// The account that the token belongs to (`sub`).
     public let accountID: UUID
@@ -11,9 +13,9 @@ public struct VerifiedToken: Hashable, Sendable {
     public let issuedAt: Date
     /// The time at which the token expires (`exp`).
     public let expiresAt: Date
-    /// Whether the account's owner has proven access to the mailbox (`email_verified`).
+    /// Whether the user has proven access to the mailbox (`email_verified`); `false` if the claim is missing.
     public let isEmailVerified: Bool
-    /// All claims, for those that this type has no member for.
+    /// All claims, including those without a property of this type.
     public let claims: JSONObject
 
     init?(_ claims: JSONObject) {

@@ -6,6 +6,10 @@ import Synchronization
 ///
 /// A refusal is repeated as the server would repeat it, with shorter delays. It ends when a key has more units, when this process counts or
 /// refunds one of the keys, and after a second, because other processes count, too.
+///
+/// The table has two generations of 4,096 entries: when the newer one is full, it replaces the older one. Changes of keys are counted in
+/// 1,024 counters by a part of the digest; a refusal is valid while the sum of its keys' counters is the same. Two keys that share a
+/// counter only cost round trips.
 final class KnownRefusals: Sendable {
     /// A key, and the units that a request claims of it.
     private struct Part: Hashable {
@@ -14,11 +18,13 @@ final class KnownRefusals: Sendable {
         var cost: Int
     }
 
+    /// A refusal with its validity.
     private struct Refusal {
         var answer: RateLimitResult
         /// The time of the reply and the end of the refusal, in nanoseconds of the process's clock.
         var received: Int64
         var end: Int64
+        /// The version of the keys when the request was sent.
         var version: UInt64
     }
 
@@ -34,16 +40,19 @@ final class KnownRefusals: Sendable {
             claims.reduce(commonChanges) { $0 + changes[place(of: $1.digest)] }
         }
 
+        /// The counter of a key.
         func place(of digest: UInt64) -> Int { Int(digest % UInt64(changes.count)) }
     }
 
     /// Half of the largest number of refusals.
     private static let capacity = 4_096
+    /// The longest validity in nanoseconds: a second.
     private static let longest: Int64 = 1_000_000_000
 
     private let state = Mutex(State())
 
-    /// Returns the refusal of a request, if it is known, and the version of its keys.
+    /// Returns the refusal of a request, if it is known, with delays that are shorter by the time since the reply, and the version of its
+    /// keys.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -61,6 +70,8 @@ final class KnownRefusals: Sendable {
     ///   - version: The version of the keys before the request to the server.
     ///   - sent: The time of the request to the server.
     ///   - received: The time of the reply.
+    ///
+    /// The refusal is dropped if one of the keys changed since `version`, because the server may have decided before that change.
     func note(
         _ answer: RateLimitResult,
         _ reply: LimitReply,
@@ -81,7 +92,7 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Removes the refusals of keys that this process counted or refunded.
+    /// Removes the refusals of keys that this process counted or refunded. O(1) per key.
     func noteChange(of digests: some Sequence<UInt64>) {
         state.withLock { state in
             for digest in digests { state.changes[state.place(of: digest)] += 1 }
@@ -96,6 +107,7 @@ final class KnownRefusals: Sendable {
         }
     }
 
+    /// The key of a request in the table.
     private static func parts(of claims: [LimitTables.Claim]) -> [Part] {
         claims.map { Part(table: $0.table, digest: $0.digest, cost: $0.cost) }
     }

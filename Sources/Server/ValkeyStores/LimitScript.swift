@@ -103,6 +103,7 @@ enum LimitScript {
         """
     )
 
+    /// All scripts, which the client loads when it connects.
     static let all = [decide, refund, extend]
 
     /// Reads, changes, and writes the values of keys.
@@ -250,11 +251,14 @@ enum LimitScript {
 
 /// The numbers of a policy in microseconds, rounded up.
 struct LimitTerms: Hashable, Sendable {
+    /// The units that are available at once.
     let burst: Int
+    /// The window in microseconds.
     let window: Int64
     /// The time after which one unit is available again; 0 for the sliding window.
     let emission: Int64
 
+    /// Converts a policy. Rounding up never admits more than the policy.
     init(_ policy: RateLimitPolicy) {
         burst = policy.burst
         window = policy.window.wholeMicrosecondsRoundedUp
@@ -283,6 +287,7 @@ extension Int64 {
 
 /// Encodes and decodes numbers in the format of the scripts.
 enum ScriptNumbers {
+    /// Returns numbers of 8 bytes each, big-endian.
     static func pack(_ numbers: Int64...) -> [UInt8] {
         numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian, Array.init) }
     }
@@ -298,6 +303,7 @@ enum ScriptNumbers {
 struct LimitReply {
     /// The server's time in microseconds.
     let now: Int64
+    /// The state of each claimed key, in the order of the claims.
     let standings: [Standing]
     /// The canary, if it is not the one that the client knows.
     let canary: [UInt8]?
@@ -306,13 +312,22 @@ struct LimitReply {
     struct Standing {
         /// The microseconds until the request is admitted: 0 for now, `nil` if it never is.
         let delay: Int64?
+        /// The units that are left.
         let remaining: Int
+        /// The microseconds until more units are left; 0 if all are.
         let reset: Int64
+        /// The value by which a refund finds the charge: the instant of the units, or the key's new end of usage.
         let mark: Int64
 
+        /// The delay, comparable with others.
         var delayOrNever: Int64 { delay ?? .max }
     }
 
+    /// Decodes a reply.
+    /// - Parameters:
+    ///   - reply: The bytes of the script.
+    ///   - count: The number of claims.
+    /// - Throws: `ValkeyError.protocolViolation` if it is too short.
     init(_ reply: ValkeyReply, count: Int) throws(ValkeyError) {
         guard case .text(let bytes) = reply, bytes.count >= 8 + 32 * count else { throw .protocolViolation }
         now = ScriptNumbers.number(0, in: bytes)

@@ -1,11 +1,16 @@
 import RateLimiting
 import Synchronization
 
-/// The rules, and the names of their keys.
+/// The rules, and the names of their keys. Rules can be replaced while requests are decided; each decision uses one state of the tables.
+///
+/// The name of a key is `{NAMESPACE}POLICY:DIGEST`, the digest with 16 hexadecimal digits. The braces make a cluster store all keys in one
+/// slot, so that a script can use them together.
 final class LimitTables: Sendable {
     /// One rule, or the part of it that counts the networks of clients.
     struct Table: Sendable {
+        /// The current rule.
         var rule: RateLimitRule
+        /// Its numbers for the scripts.
         var terms: LimitTerms
         /// The prefix of the names of its keys.
         let keyPrefix: [UInt8]
@@ -23,11 +28,13 @@ final class LimitTables: Sendable {
     /// A claim of a request on one table.
     struct Claim: Sendable {
         var table: Int
+        /// The digest of the key under the secret.
         var digest: UInt64
         var cost: Int
         var rule: RateLimitRule
         var terms: LimitTerms
         var changed: Int64?
+        /// The name of the key.
         var key: [UInt8]
         /// The name of the policy that the request claims.
         var policy: String
@@ -40,6 +47,12 @@ final class LimitTables: Sendable {
     private let tables: Mutex<[Table]>
     private let secret: KeySecret
 
+    /// Creates the tables.
+    /// - Parameters:
+    ///   - rules: The rules.
+    ///   - namespace: The prefix of all names.
+    ///   - secret: The secret for the digests.
+    /// - Precondition: There is at least one rule, and the names are unique.
     init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {
         var places: [String: Place] = [:]
         var tables: [Table] = []
@@ -100,7 +113,7 @@ final class LimitTables: Sendable {
 
     /// Replaces the rule with the same name.
     /// - Parameter time: The server's time.
-    /// - Returns: The tables whose keys must expire later than they were written to.
+    /// - Returns: The tables whose existing keys would expire too early under the new rule.
     /// - Precondition: There is a rule with that name.
     func change(to rule: RateLimitRule, at time: Int64?) -> [Table] {
         guard let place = places[rule.policy.name] else {
@@ -121,6 +134,7 @@ final class LimitTables: Sendable {
         }
     }
 
+    /// Returns 16 digits.
     private static func hexadecimal(_ word: UInt64) -> [UInt8] {
         let digits: StaticString = "0123456789abcdef"
         return (0..<16).map { place in digits.utf8Start[Int(word >> UInt64(60 - 4 * place) & 15)] }

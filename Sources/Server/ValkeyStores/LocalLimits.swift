@@ -12,6 +12,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         /// Each claim separately, if the share of its policy admits it.
         case each([String: RateLimitCharge])
 
+        /// The charge of a policy; `nil` if it was not counted.
         func charge(of policy: String) -> RateLimitCharge? {
             switch self {
             case .jointly(let charge): charge
@@ -27,11 +28,20 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var longestUsage: Int64
     }
 
+    /// The count, by rules with the shares of this process.
     private let limiter: JointRateLimiter<C>
     private let rules: Mutex<[String: Rule]>
     /// The time at which the server lost its data, in nanoseconds of the process's clock.
     private let lostAt = Atomic<Int64>(.min)
 
+    /// Creates an empty count.
+    /// - Parameters:
+    ///   - rules: The rules.
+    ///   - fallbacks: The behavior of policies without the server, by their names.
+    ///   - fallback: The behavior of the other policies.
+    ///   - memory: The largest size in bytes.
+    ///   - secret: The secret for the digests of keys.
+    ///   - clock: A monotonic clock.
     init(
         _ rules: [RateLimitRule],
         fallbacks: [String: ValkeyFallback],
@@ -54,9 +64,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         self.rules = Mutex(known)
     }
 
+    /// The memory in use.
     var usage: RateLimitUsage? { limiter.usage }
 
     /// Decides without the Valkey server.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - charges: Whether an admission is counted.
+    ///   - error: The error of the server.
     /// - Throws: The server's error if a policy is closed.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
@@ -88,9 +103,11 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return charges
     }
 
+    /// Refunds a charge of this process.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
     /// Records that the server has lost its data.
+    /// - Parameter now: Nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
     /// Decides by the process's own count, if the Valkey server has lost usage because of which it could still refuse the request;
@@ -119,6 +136,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         limiter.change(to: rule.shared(fallback ?? .closed))
     }
 
+    /// Decides about the claims whose keys the server may have lost: those whose policy had usage that could still count.
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
         at now: Int64,

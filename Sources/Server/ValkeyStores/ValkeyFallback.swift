@@ -1,6 +1,9 @@
 /// The behavior of a policy while the server of the limits is slow or unavailable.
+///
+/// Choose it by what the policy protects: `closed` if a missing limit is worse than an outage, such as for sign-in failures; `open` if it
+/// only protects against load; `local` for everything in between.
 public enum ValkeyFallback: Hashable, Sendable {
-    /// Requests that claim the policy fail.
+    /// Requests that claim the policy fail with the server's error.
     case closed
     /// Requests are not counted under the policy.
     case open

@@ -7,14 +7,14 @@ public import ValkeyDriver
 
 /// Rate limits that several servers share, counted in Valkey or Redis.
 ///
-/// Each decision is one script and one round trip, by the clock of Valkey. It admits all policies of the request or none. It equals a
-/// decision of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal without a
-/// round trip for at most a second, unless this process learns of a change.
+/// Each decision is one script and one round trip, by the clock of Valkey. It charges all policies of the request or none. The result is
+/// the same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
+/// without a round trip for at most a second, unless this process learns of a change.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 /// The process also counts its own admissions in memory. If Valkey loses its data, which the store detects by a key without expiry, the
-/// policies also apply this count, for the longest time for which a key can have usage. So the loss causes at most the share of the
-/// fallback per process as additional admissions.
+/// policies also apply this count, for the longest time for which a key can have usage. So after a loss of data, each process admits at
+/// most the share of its fallback in addition.
 ///
 /// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
 /// take about 130 bytes plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, the fallback
@@ -41,7 +41,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
     /// The server's time in microseconds at the first reply, which counts as the creation time of policies that this process did not
-    /// change.
+    /// change; 0 before it.
     private let started = Atomic<Int64>(0)
 
     /// The scripts that the client must load.
@@ -72,6 +72,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
         clock: C,
         logger: Logger
     ) {
+        /// Creates a store with a clock for tests.
+        /// - Parameter time: A time in microseconds since 1970 that replaces the server's, so that tests need not wait; 0 for the server's.
         self.init(
             rules,
             client: client,
@@ -113,6 +115,14 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
 }
 
 extension ValkeyRateLimitStore: RateLimitStore {
+    /// Decides and counts, in one round trip.
+    ///
+    /// The order: a known refusal is returned directly; after a loss of data, this process's own count decides first; then the server. An
+    /// admission is also counted in this process. If the server fails, the fallback decides, and the server may have counted the request in
+    /// addition.
+    /// - Returns: The decision, with the charge of refundable claims.
+    /// - Throws: `ValkeyError` if the server fails and a policy is closed.
+    /// - Precondition: Each claim names a different rule, and all rules exist.
     public func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         let resolved = tables.resolve(claims)
         guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
@@ -152,6 +162,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
         return answer
     }
 
+    /// Decides without counting, in one round trip.
+    /// - Throws: `ValkeyError` if the server fails and a policy is closed.
     public func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         let resolved = tables.resolve(claims)
         guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
@@ -229,6 +241,7 @@ extension ValkeyRateLimitStore {
     /// The current time of the process's clock.
     private var nanoseconds: Int64 { clock.now.wholeNanosecondsRoundedUp }
 
+    /// Runs the script, and detects whether the server has lost its data.
     private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
         let started = started.load(ordering: .relaxed)
         let (known, candidate) = canary.pair
@@ -264,6 +277,7 @@ extension ValkeyRateLimitStore {
         return reply
     }
 
+    /// Converts a reply. Of several refusals, the one with the longest delay is reported.
     private func answer(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
         var answer = RateLimitResult(limits: [])
         var longest: (enforced: Int64, shadow: Int64) = (0, 0)
@@ -319,6 +333,7 @@ extension ValkeyRateLimitStore {
         return RateLimitCharge(parts.map { .init(policy: $0.policy, charged: .other($0.charge)) })
     }
 
+    /// Returns the server's time in microseconds.
     private func serverTime() async throws -> Int64? {
         let fixed = time()
         if fixed > 0 { return fixed }
@@ -353,12 +368,14 @@ extension ValkeyRateLimitStore {
 
 /// The charge of the store to one policy.
 package struct LimitCharge: Sendable {
+    /// A key that the server counted.
     package struct Key: Sendable {
         var name: [UInt8]
         var digest: UInt64
         package var units: Int
         /// The server's time, in microseconds.
         package var instant: Int64
+        /// The mark of the charge in the key's value.
         var mark: Int64
         var terms: LimitTerms
     }
@@ -382,7 +399,7 @@ final class LimitCanary: Sendable {
     var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
 
     /// Records the server's value.
-    /// - Returns: Whether the server has lost its data since the last reply.
+    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first one.
     func see(_ value: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.known != value else { return false }
@@ -392,5 +409,6 @@ final class LimitCanary: Sendable {
         }
     }
 
+    /// Returns 126 random bits.
     private static func random() -> [UInt8] { ScriptNumbers.pack(.random(in: 0 ... .max), .random(in: 0 ... .max)) }
 }

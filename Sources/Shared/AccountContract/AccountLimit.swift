@@ -1,10 +1,12 @@
 /// A limit of the account API. The raw value is the name in responses, settings, metrics and the documentation.
+///
+/// A request may be subject to several limits, such as a sign-in to the ones of its address and of its client.
 public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// Reset requests for one address, counted whether or not the account exists.
     case resetEmail = "reset-email"
     /// Reset requests from one client.
     case resetIP = "reset-ip"
-    /// Reset requests from all clients together.
+    /// Reset requests from all clients together. It bounds the number of emails that an attack can cause.
     case resetGlobal = "reset-global"
     /// Password checks for one address from one client, with correct or wrong passwords. A client can't lock the address for
     /// others.
@@ -42,8 +44,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether responses report the limit. They reveal neither the requests of other clients nor whether a device token is
-    /// valid.
+    /// Whether responses report the limit. Those that aren't reported would reveal the requests of other clients, or whether a device token
+    /// is valid.
     package var isVisible: Bool {
         switch self {
         case .resetGlobal, .loginFailures, .loginDevice: false

@@ -44,6 +44,11 @@ public struct LabParameter: Hashable, Sendable {
         }
     }
 
+    /// Creates a parameter.
+    /// - Parameters:
+    ///   - name: The name in the query.
+    ///   - values: The valid values.
+    ///   - summary: The effect, as a sentence for the documentation.
     private init(_ name: String, _ values: Values, _ summary: String) {
         self.name = name
         self.values = values
@@ -75,6 +80,7 @@ public struct LabParameter: Hashable, Sendable {
         LabParameter("family", .choice(LabFamily.all.map(\.name)), "The kind of server whose error body is sent."),
     ]
 
+    /// Returns the raw values of an enumeration as a choice.
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
         .choice(type.allCases.map(\.rawValue))
     }
@@ -85,6 +91,7 @@ public struct LabParameter: Hashable, Sendable {
 struct LabParameterReader {
     /// The problems so far; at most 50, and one per parameter.
     private(set) var problems: [LabRefusal.Problem] = []
+    /// The names and values of a request, in order. Of equal names, the last one is used.
     private let values: [(name: String, value: String)]
 
     init(_ values: [(name: String, value: String)]) {

@@ -8,9 +8,11 @@ import Synchronization
     import Musl
 #endif
 
-/// Identity, size and number of names of a file.
+/// Identity, size and number of names of a file, as `stat(2)` returns them. A process that holds a file open compares its own status with
+/// that of the path, to detect that the file was replaced or removed.
 package struct FileStatus: Hashable, Sendable {
-    /// The identity of a file, which a name that is given to another file doesn't keep.
+    /// The identity of a file: the file system and the number of the file in it. A name that is given to another file doesn't keep it.
+    /// After the file is removed, the system may assign its number again.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var inode: UInt64
@@ -39,7 +41,8 @@ package struct FileStatus: Hashable, Sendable {
         links = Int(status.st_nlink)
     }
 
-    /// Returns the status of the file with a path.
+    /// Returns the status of the file with a path. A symbolic link is followed.
+    /// - Throws: ``FileFailure``, with ``FileFailure/isMissing`` if there is no such file.
     package static func of(_ path: String) throws(FileFailure) -> FileStatus {
         var status = stat()
         guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { throw .last }
@@ -73,6 +76,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Returns the status of the open file, which may have no name any more.
     package func status() throws(FileFailure) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .last }
@@ -80,6 +84,9 @@ package final class OpenFile: Sendable {
     }
 
     /// Returns up to a number of bytes; none at the end of the file.
+    /// - Parameters:
+    ///   - count: The maximum number of bytes. Fewer are returned if the file ends or the call is interrupted.
+    ///   - offset: The position in bytes.
     package func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
         var failure: FileFailure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
@@ -92,12 +99,17 @@ package final class OpenFile: Sendable {
     }
 
     /// Writes bytes and returns how many.
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - offset: The position in bytes. Beyond the end, the file is extended with zeros.
+    /// - Returns: The number of written bytes, which may be less than requested if the disk is full. Call it again with the rest.
     package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int {
         let result = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
         guard result >= 0 else { throw .last }
         return result
     }
 
+    /// Changes the size of the file. Added bytes are zeros.
     package func truncate(to size: Int) throws(FileFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
     }

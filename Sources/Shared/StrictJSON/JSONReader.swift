@@ -1,7 +1,7 @@
 /// The cursor of ``JSONParser`` in one text: a recursive descent parser. It reads the caller's memory in place and must not outlive it.
 ///
-/// Each function begins at the first byte of its element and leaves ``position`` behind its last one. After an error, the position is where
-/// it was found, and the reader must not be used again.
+/// Each function begins at the first byte of its element and sets ``position`` to the byte after the element. After an error, ``position``
+/// is the place of the error, and the reader must not be used again.
 struct JSONReader {
     /// The text.
     let bytes: UnsafeBufferPointer<UInt8>

@@ -20,7 +20,7 @@ extension AccountStoreCheck {
 
     /// Returns the intent of a password reset for the address `Ana<number>@example.com`, without a network.
     /// - Parameters:
-    ///   - number: The number in the address, by which a check tells intents apart.
+    ///   - number: The number in the address, by which a check distinguishes intents.
     ///   - seconds: The time of the request, in seconds after the start of a test's time.
     private static func intent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
         MailIntent(

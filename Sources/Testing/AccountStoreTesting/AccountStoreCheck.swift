@@ -46,7 +46,7 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each one is a separate test
     /// case.
     public static let all =
-        accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys
+        accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys + signingKeys
 
     /// Runs the check on stores, which must be new and empty. It leaves its data in them.
     /// - Parameters:

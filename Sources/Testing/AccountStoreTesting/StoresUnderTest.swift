@@ -18,6 +18,7 @@ struct StoresUnderTest: AccountStores {
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
     var decoys: any DecoyStore { stores.decoys }
+    var signingKeys: any SigningKeyStore { stores.signingKeys }
 
     /// Returns ``stores`` for an even number, and ``others`` for an odd one, to distribute concurrent calls over both.
     func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }

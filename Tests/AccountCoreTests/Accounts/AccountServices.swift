@@ -29,7 +29,10 @@ struct AccountServices: Sendable {
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
-            tokens: await AccessTokens(keys: keys),
+            tokens: AccessTokens(
+                keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: clock.now),
+                audience: "Notes"
+            ) { "https://accounts.example.com" },
             devices: DeviceTokens(keys: keys),
             policy: PasswordPolicy(),
             now: clock.now

@@ -110,6 +110,11 @@ final class Cluster: Sendable {
         return process.id
     }
 
+    /// Runs a command with the settings of the servers.
+    func command(_ arguments: [String]) async throws -> Binary.Run {
+        try await Binary.run(arguments, environment: environment, in: members[0].folder)
+    }
+
     /// Returns whether each server reports that it is ready.
     func readiness() async -> [Bool] {
         await withTaskGroup(of: (Int, Bool).self) { group in

@@ -293,7 +293,7 @@ import Testing
         try await withFolder { folder in
             let environment = ["PASSWORD_RESET_BASE_URL": "https://accounts.example.com"]
             let (_, lines) = try await serve(environment: environment, options: ["--create"], in: folder, signal: SIGTERM)
-            #expect(lines.contains { $0.contains("  mail     none is sent") && $0.contains("EMAIL_HOST") }, "\(lines)")
+            #expect(lines.contains { $0.contains("  mail     not sent") && $0.contains("EMAIL_HOST") }, "\(lines)")
         }
     }
 

@@ -56,7 +56,7 @@ import Testing
                         #expect(known.comparable == unknown.comparable, "round \(round)")
                     }
                 }
-                // The worker has tried, in vain; nobody outside can see for whom.
+                // The worker has tried without success. From outside, the address can't be seen.
                 let ends = fault == .gone || fault == .spam ? "Email abandoned" : "Email postponed"
                 try await eventually { server.log.text.contains(ends) }
                 #expect(try mails.received().isEmpty)

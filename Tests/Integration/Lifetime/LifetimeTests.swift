@@ -12,7 +12,7 @@ import Testing
     /// considered.
     private static let days: [String: Int] = [
         "account": .max, "grdb_migrations": .max, "rate_limit_process": .max, "idempotency_pool": .max, "decoy_span": .max,
-        "mail_retry": .max, "installation": .max, "steady_time": .max,
+        "mail_retry": .max, "installation": .max, "steady_time": .max, "signing_key": .max,
         "reset_token": 1, "sent_reset": 1, "rate_limit": 1, "idempotency_key": 1, "idempotency_usage": 1, "mail_intent": 7,
         "freeze_token": 7,
         "session": 37, "refresh_token": 37, "audit_event": 365,

@@ -84,7 +84,7 @@ import Testing
         #expect(core.mustRewrite == false)
     }
 
-    @Test("Keeps everything before when the disk is full at any byte", arguments: 0..<700) func fullDisk(space: Int) throws {
+    @Test("Preserves earlier records when the disk is full at any byte", arguments: 0..<700) func fullDisk(space: Int) throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
         disk.space = space
@@ -108,7 +108,7 @@ import Testing
         #expect(try open(disk.afterKill()).state.payloads == appended + [[9, 9]])
     }
 
-    @Test("Appends a mark to the reserve of a full disk, so that no record comes back") func marksOnFullDisk() throws {
+    @Test("Appends a mark to the reserve of a full disk") func marksOnFullDisk() throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
         let sequences = try append([1], [2], to: &core)
@@ -141,7 +141,7 @@ import Testing
         for _ in 0..<20 { #expect(try open(disk.afterPowerLoss(&random)).state.payloads == [[1], [2]]) }
     }
 
-    @Test("Fails a durable append when no sync succeeds, and never repeats the sync of the same file") func failedSyncs()
+    @Test("Fails a durable append if no sync succeeds, and never syncs a file again") func failedSyncs()
         async throws
     {
         let disk = SimulatedDisk()
@@ -166,7 +166,7 @@ import Testing
         for _ in 0..<20 { #expect(try open(disk.afterPowerLoss(&random)).state.payloads == [[1], [3]]) }
     }
 
-    @Test("Reports a sync that doesn't reach the medium, and finds frames in order after a loss of power") func downgradedSync()
+    @Test("Reports a weak sync, and finds frames in order after a loss of power") func downgradedSync()
         throws
     {
         var random = SplitMix64(seed: 7)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test("Takes zeros for the end of the frames, and a file of zeros for damage", arguments: [0, 1, 4_096, 100_000])
+    @Test("Reads zeros as the end of the frames, and a file of zeros as damage", arguments: [0, 1, 4_096, 100_000])
     func zeros(count: Int) throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
@@ -216,7 +216,7 @@ import Testing
         #expect(lost.report.quarantined.count == 1)
     }
 
-    @Test("Finds no record in a payload whose bytes have the form of a frame") func framesInPayloads() throws {
+    @Test("Ignores a payload whose bytes have the form of a frame") func framesInPayloads() throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
         try append([UInt8](repeating: 5, count: 30), to: &core)
@@ -246,7 +246,7 @@ import Testing
         #expect(found.report.cutBytes == 23)
     }
 
-    @Test("Cuts the frames behind a hole that a loss of power left, so that the order stays") func hole() throws {
+    @Test("Cuts the frames behind a hole that a loss of power left") func hole() throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
         try append([1], to: &core)
@@ -261,7 +261,7 @@ import Testing
         #expect(found.report.quarantined.isEmpty)
     }
 
-    @Test("Sets damaged frames aside that were synced, reports them, and keeps those behind", arguments: [true, false])
+    @Test("Sets synced damaged frames aside, reports them, and keeps later frames", arguments: [true, false])
     func damage(isCompacted: Bool) throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
@@ -338,7 +338,7 @@ import Testing
         #expect(try open(disk).state.payloads == [[1]])
     }
 
-    @Test("Leaves a journal of a newer version as it is") func newerVersion() async throws {
+    @Test("Does not change a journal of a newer version") func newerVersion() async throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
         try append([1], to: &core)
@@ -369,7 +369,7 @@ import Testing
         #expect(disk.locked.isEmpty)
     }
 
-    @Test("Finds exactly the acknowledged records after a crash at each call and byte of random histories", arguments: 1...6)
+    @Test("Finds exactly the acknowledged records after a crash at each call and byte", arguments: 1...6)
     func randomHistories(seed: UInt64) throws {
         #expect(JournalSimulation(seed: seed).run(steps: 15).failures == [])
     }

@@ -15,8 +15,7 @@ import Testing
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
-    @Test("Keeps a lock when another descriptor of the file is closed, and frees it when a child has the file") func lock() throws
-    {
+    @Test("Keeps a lock when another descriptor is closed, and frees it despite a child") func lock() throws {
         let folder = TemporaryFolder()
         try SystemFiles().createFolder(folder.path)
         let path = folder.path + "/lock"
@@ -108,7 +107,7 @@ import Testing
         #expect(try await journal.transact { state, _ in state.payloads } == [])
     }
 
-    @Test("Finds exactly the acknowledged records after its processes were killed at random moments") func kills() async throws {
+    @Test("Finds exactly the acknowledged records after kills at random moments") func kills() async throws {
         let folder = TemporaryFolder()
         let program = try #require(ServerProcess.path(ofBuilt: "holdfast-journal-process"))
         var rounds = KillRounds(program: program, folder: folder.path, seed: .random(in: 0 ... .max))

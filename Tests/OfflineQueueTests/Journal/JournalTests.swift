@@ -68,7 +68,7 @@ import Testing
         #expect(throws: JournalError.missing(1_000)) { try journal.payload(of: 1_000) }
     }
 
-    @Test("Compacts when the dead bytes exceed the live ones and the threshold, and keeps unknown kinds") func compacts()
+    @Test("Compacts when dead bytes exceed live bytes and threshold, and keeps unknown kinds") func compacts()
         async throws
     {
         let folder = TemporaryFolder()
@@ -106,7 +106,7 @@ import Testing
         for name in names { #expect(try permissions(folder.path + "/a/b/" + name) == 0o600) }
     }
 
-    @Test("Syncs frames on its own within the delay") func syncsLater() async throws {
+    @Test("Syncs frames within the delay without a call") func syncsLater() async throws {
         let folder = TemporaryFolder()
         let syncs = SyncCounter()
         let journal = try await Journal.open(folder.path, state: TestRecords(), files: syncs)

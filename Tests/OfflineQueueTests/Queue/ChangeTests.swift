@@ -11,7 +11,7 @@ import Testing
 @Suite("Changes of queued requests", .timeLimit(.minutes(5))) struct ChangeTests {
     private let text = { (text: String) in RequestBody(Array(text.utf8), contentType: "text/plain") }
 
-    @Test("Edits and cancels requests that were not sent, in their places")
+    @Test("Edits and cancels requests that were not sent, and preserves the order")
     func editsAndCancels() async throws {
         let bench = try await QueueBench()
         let ids = [try await bench.enqueue("1"), try await bench.enqueue("2"), try await bench.enqueue("3")]
@@ -54,7 +54,7 @@ import Testing
         #expect(bench.server.bodies == ["2"])
     }
 
-    @Test("Replaces a request by its coalescing key within its lane: the last one wins")
+    @Test("Replaces a pending request with the same coalescing key in the same lane")
     func coalescing() async throws {
         let bench = try await QueueBench()
         let first = try await bench.enqueue("1", coalescing: "profile")
@@ -88,7 +88,7 @@ import Testing
         #expect(again.server.bodies == ["1", "2"])
     }
 
-    @Test("Removes the request that was delivered, not the one at its place")
+    @Test("Removes the delivered request even if an earlier one was removed meanwhile")
     func identifiers() async throws {
         let bench = try await QueueBench()
         let ids = [try await bench.enqueue("1"), try await bench.enqueue("2")]
@@ -102,7 +102,7 @@ import Testing
         #expect(try await bench.queue.pending().map(\.id) == [ids[1]])
     }
 
-    @Test("Stores a request or not, if the caller is canceled: the identifier is the proof")
+    @Test("Stores a request of a canceled caller only if it returns an identifier")
     func canceledEnqueue() async throws {
         let bench = try await QueueBench()
         for round in 0..<50 {
@@ -154,7 +154,7 @@ import Testing
         #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
     }
 
-    @Test("Stores no call that did not opt in")
+    @Test("Stores only calls that opted in")
     func optIn() async throws {
         let bench = try await QueueBench()
         bench.network.decide(.neverSent)

@@ -39,18 +39,18 @@ final class MemoryDisk: Sendable {
     /// Makes all calls fail with this error of the system.
     func fail(with code: Int32?) { state.withLock { $0.failure = code } }
 
-    /// Leaves so many bytes free.
+    /// Limits the free space to a number of bytes.
     func leave(_ room: Int) { state.withLock { $0.room = room } }
 }
 
-/// The disk as one process uses it, until that is killed.
+/// The disk as one process uses it, until the process is killed.
 final class MemoryFiles: JournalFileSystem {
     let disk: MemoryDisk
     private let isDead = Mutex(false)
 
     init(_ disk: MemoryDisk) { self.disk = disk }
 
-    /// Ends the process: no call has an effect any more, and its locks are released.
+    /// Kills the process: its further calls have no effect, and its locks are released.
     func kill() {
         isDead.withLock { $0 = true }
         disk.state.withLock { state in

@@ -8,7 +8,7 @@ import Timekeeping
 
 @testable import OfflineQueue
 
-/// A server that performs mutations and honors idempotency keys. It knows which account each token belongs to, and what it performed.
+/// A server that performs mutations and honors idempotency keys. It records the performed mutations with the account of their token.
 final class MutationServer: Sendable {
     /// A mutation that was performed.
     struct Performed: Hashable, Sendable {
@@ -55,7 +55,7 @@ final class MutationServer: Sendable {
         Credentials(accessToken: token(for: account), refreshToken: "\(account):refresh", userID: account)
     }
 
-    /// Has all tokens refused that were issued until now.
+    /// Refuses all tokens that were issued until now.
     func expireTokens() {
         state.withLock { state in
             for serial in 0...state.serial { state.revoked.formUnion(["A:\(serial)", "B:\(serial)"]) }
@@ -97,15 +97,15 @@ final class MutationServer: Sendable {
 final class Network: HTTPTransport {
     enum Fate: Sendable {
         case delivered
-        /// The request is lost on its way, which the client can't know.
+        /// The request is lost on its way; the client can't distinguish this from a lost response.
         case requestLost
         /// The server performs the request, and the response is lost.
         case responseLost
         /// No byte leaves the device.
         case neverSent
-        /// Something in between responds.
+        /// A proxy responds instead of the server.
         case response(Int, HTTPFields = [:], String = "")
-        /// No response comes until the time is up.
+        /// No response arrives before the timeout.
         case hangs
     }
 

@@ -35,7 +35,7 @@ import Testing
         #expect(bench.queue.counts.pending == 0)
     }
 
-    @Test("Sends a request without a token if its endpoint needed none, whichever account is signed in")
+    @Test("Sends a request that was stored without an account without any token")
     func anonymous() async throws {
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(isAuthorized: false), for: "/items", method: .post)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("Never sends a request with the token of an account that signs in while it waits for a renewal")
+    @Test("Never sends a request with the token of a user who signs in during a refresh")
     func signInDuringRenewal() async throws {
         let bench = try await QueueBench(prompting: true)
         try await bench.enqueue("1")
@@ -78,7 +78,7 @@ import Testing
         #expect(bench.prompts.count.withLock(\.self) == 0)
     }
 
-    @Test("Pauses on credentials that can't be renewed, without asking the user to sign in, and deletes nothing")
+    @Test("Pauses without a prompt and deletes nothing if the credentials can't be renewed")
     func unauthorized() async throws {
         let bench = try await QueueBench(prompting: true)
         let refusal = MutationServer.error(401, "AUTH_SESSION_REVOKED")
@@ -95,13 +95,13 @@ import Testing
         #expect(bench.server.bodies == ["1"])
     }
 
-    @Test("Checks the account again when another process replaced the credentials in a shared store")
+    @Test("Checks the account again after another process replaced the credentials")
     func sharedStore() async throws {
         let server = MutationServer()
         let store = MemoryCredentialStore(server.credentials(for: "A"))
         let bench = try await QueueBench(server: server, store: store)
         try await bench.enqueue("1")
-        // Another process signs B in. This one learns of it when its token is refused.
+        // Another process signs B in. This process notices when its token is refused.
         await store.save(server.credentials(for: "B"))
         server.state.withLock { _ = $0.revoked.insert("A:1") }
         await bench.pass()
@@ -110,7 +110,7 @@ import Testing
         #expect(bench.queue.counts.pending == 1)
     }
 
-    @Test("Removes the requests of an account that signs out if the app wants it, and no others")
+    @Test("Removes only the requests of the signed-out account if the app opted in")
     func discardsOnSignOut() async throws {
         let bench = try await QueueBench { $0.discardsOnSignOut = true }
         try await bench.enqueue("A1")
@@ -121,7 +121,7 @@ import Testing
         #expect(bench.queue.counts.pending == 1)
     }
 
-    @Test("Ends a send whose owner is discarded, and sends the request no more")
+    @Test("Ends a call whose owner is discarded, and does not send the request again")
     func discardDuringSend() async throws {
         let bench = try await QueueBench(middleware: [RetryMiddleware(RetryPolicy(maximumRetries: 5))])
         bench.network.decide { [bench] _, _ in
@@ -136,7 +136,7 @@ import Testing
         #expect(bench.queue.counts.pending == 0)
     }
 
-    @Test("Keeps limits per account, and fails when one is reached without removing anything")
+    @Test("Fails at the limit of an account without removing a request")
     func limits() async throws {
         let bench = try await QueueBench { $0.limits.count = 3 }
         bench.network.decide(.neverSent)

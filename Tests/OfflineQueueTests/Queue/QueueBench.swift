@@ -24,7 +24,7 @@ final class DeviceClocks: Sendable {
         )
     }
 
-    /// Lets time pass.
+    /// Advances all clocks.
     func advance(by duration: Duration) {
         state.withLock { state in
             state.wall += duration.wholeMilliseconds
@@ -36,7 +36,7 @@ final class DeviceClocks: Sendable {
     /// Moves the wall clock, as a user or a time server does.
     func step(wall: Duration) { state.withLock { $0.wall += wall.wholeMilliseconds } }
 
-    /// Starts the device again: the clock that runs from the boot on begins anew.
+    /// Restarts the device: the clock that runs from the boot on begins at zero again.
     func reboot() { state.withLock { ($0.uptime, $0.boot) = (1_000, $0.boot + 1) } }
 }
 
@@ -167,7 +167,7 @@ final class QueueBench: Sendable {
     }
 }
 
-/// Waits for a condition, for as long as a busy machine may need.
+/// Waits for a condition, with a limit that suffices on a busy machine.
 func becomesTrue(_ condition: () async throws -> Bool) async rethrows -> Bool {
     for _ in 0..<200_000 {
         if try await condition() { return true }
@@ -180,7 +180,7 @@ func becomesTrue(_ condition: () async throws -> Bool) async rethrows -> Bool {
     return false
 }
 
-/// Counts how often the user was asked to sign in.
+/// Counts the prompts to sign in.
 final class Prompts: Sendable {
     let count = Mutex(0)
 

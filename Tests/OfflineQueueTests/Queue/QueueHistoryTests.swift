@@ -17,7 +17,7 @@ import Timekeeping
 
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
-    @Test("No request is lost, performed twice, sent as another user or out of order, and all are sent in the end")
+    @Test("Sends every request once, in order and as its user, over random failures")
     func histories() async throws {
         let tasks = 4
         let findings = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -38,7 +38,7 @@ import Timekeeping
     }
 }
 
-/// A mutation, and its fate as far as the app knows it.
+/// A mutation, and its state as far as the app knows it.
 private struct Mutation {
     enum Fate {
         /// It was stored, and must be performed.
@@ -47,7 +47,7 @@ private struct Mutation {
         case unknown
         /// It must not be performed: it was canceled or replaced before it was sent.
         case never
-        /// It may have been performed: the app gave it up, or it became a dead letter whose outcome is unknown.
+        /// It may have been performed: the app removed it, or it became a dead letter whose outcome is unknown.
         case any
     }
 
@@ -80,7 +80,7 @@ private struct QueueHistory {
         self.seed = seed
         random = SplitMix64(seed: seed)
         weather = Weather(seed: seed)
-        // Every 40th mutation is refused for good.
+        // The server permanently refuses every 40th mutation.
         let first = try await QueueBench(
             server: nil,
             account: "A",
@@ -162,7 +162,7 @@ private struct QueueHistory {
         }
     }
 
-    /// After a loss of power, the last changes may be gone, and all requests that are still stored must be performed.
+    /// Simulates a loss of power: the last changes may be lost, and all requests that are still stored must be performed.
     private mutating func keepStored() async throws {
         let ids = try await processes[0].queue.bodies()
         for (text, mutation) in mutations {
@@ -220,7 +220,7 @@ private struct QueueHistory {
         mutations[text]?.fate = .never
     }
 
-    /// The user removes dead letters, or puts those back that the server surely did not perform.
+    /// Removes dead letters, or puts back those that the server surely did not perform.
     private mutating func answerLetters(_ process: QueueBench) async throws {
         for letter in (try? await process.queue.deadLetters()) ?? [] {
             guard case .deadLetter(let facts) = letter.status else { continue }
@@ -237,7 +237,7 @@ private struct QueueHistory {
 
     private func advance(by duration: Duration) { processes[0].clocks.advance(by: duration) }
 
-    /// Everything works again: all that is stored must be sent.
+    /// Ends all failures: every stored request must then be sent.
     private mutating func heal() async throws {
         weather.clear()
         for process in processes { process.kill() }
@@ -298,7 +298,7 @@ private struct QueueHistory {
     }
 }
 
-/// How the network behaves, at random.
+/// A network that fails at random.
 private final class Weather: Sendable {
     private let state: Mutex<(random: SplitMix64, badness: Double, isClear: Bool)>
 

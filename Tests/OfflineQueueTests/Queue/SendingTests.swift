@@ -9,7 +9,7 @@ import Testing
 @testable import OfflineQueue
 
 @Suite("Sending of queued requests", .timeLimit(.minutes(5))) struct SendingTests {
-    @Test("Sends stored requests once, in order, with the token, the key and the time of creation")
+    @Test("Sends stored requests once, in order, with token, key and time of creation")
     func sends() async throws {
         let bench = try await QueueBench()
         for number in 1...5 { try await bench.enqueue("\(number)") }
@@ -59,7 +59,7 @@ import Testing
         #expect(letter.error?.message == "No.")
     }
 
-    @Test("Holds a lane that stops on failures until its dead letter is put back or removed")
+    @Test("Stops a lane at a dead letter until the letter is put back or removed")
     func stopsOnFailure() async throws {
         let isFixed = Mutex(false)
         let server = MutationServer { _, body in body == "bad" && !isFixed.withLock(\.self) ? 422 : 200 }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Never counts a captive portal, a redirect or a sign-in page of a network as delivered or refused",
+        "Retries after a captive portal, a redirect or a sign-in page of a network",
         arguments: [200, 302, 403, 404, 511]
     )
     func captivePortal(status: Int) async throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(bench.server.bodies == ["1"])
     }
 
-    @Test("Waits while the first attempt is still running at the server, and counts a finished one as delivered")
+    @Test("Waits while the server runs the first attempt, and counts a finished one")
     func conflicts() async throws {
         let bench = try await QueueBench()
         let running = MutationServer.error(409, "REQUEST_CONFLICT")
@@ -113,7 +113,7 @@ import Testing
         #expect(bench.queue.counts.deadLetters == 1)
     }
 
-    @Test("Makes a request whose outcome is unknown a dead letter when its key is older than 23 hours")
+    @Test("Makes a request with an unknown outcome a dead letter after 23 hours")
     func keyLifetime() async throws {
         let bench = try await QueueBench()
         bench.network.decide(.responseLost)
@@ -143,7 +143,7 @@ import Testing
         #expect(bench.server.bodies == ["1"])
     }
 
-    @Test("Makes a request that the server fails to perform a dead letter after many failures")
+    @Test("Makes a request a dead letter after too many server failures")
     func poison() async throws {
         let bench = try await QueueBench { $0.limits.failures = 3 }
         let failure = MutationServer.error(500, "SERVER_ERROR")
@@ -181,7 +181,7 @@ import Testing
         }
         for lane in 1...4 { try await bench.enqueue("\(lane)", lane: "\(lane)") }
         await bench.pass(.milliseconds(10))
-        // Those that were sent at the same time.
+        // The requests that were sent at the same time.
         let first = sent.withLock(\.self)
         for _ in 0..<20 { await bench.pass(.milliseconds(10)) }
         #expect(first <= 4 && sent.withLock(\.self) == first)
@@ -214,7 +214,7 @@ import Testing
         #expect(most.withLock(\.self) == 1)
     }
 
-    @Test("Tries again by the watchdog if every event was lost")
+    @Test("Sends after the watchdog interval if every event was lost")
     func watchdog() async throws {
         let bench = try await QueueBench()
         bench.network.decide(.neverSent)

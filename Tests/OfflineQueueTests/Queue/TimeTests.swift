@@ -10,7 +10,7 @@ import Testing
 @testable import OfflineQueue
 
 @Suite("Time, storage and observation of a queue", .timeLimit(.minutes(5))) struct TimeTests {
-    @Test("Expires nothing and repeats nothing when the wall clock is moved by a year", arguments: [365, -365])
+    @Test("Expires and repeats nothing when the wall clock is moved by a year", arguments: [365, -365])
     func clockSteps(days: Int) async throws {
         let bench = try await QueueBench()
         bench.network.decide(.responseLost)
@@ -24,7 +24,7 @@ import Testing
         #expect(bench.queue.counts.deadLetters == 0)
     }
 
-    @Test("Makes a started request a dead letter if its age is not known after a restart of the device")
+    @Test("Makes a started request a dead letter if a restart makes its age unknown")
     func reboot() async throws {
         let bench = try await QueueBench()
         bench.network.decide(.responseLost)
@@ -53,7 +53,7 @@ import Testing
         #expect(again.queue.counts.pending == 0 && again.queue.counts.deadLetters == 0)
     }
 
-    @Test("Makes a request that was not sent within its lifetime a dead letter, and sends the next one")
+    @Test("Makes an expired request a dead letter and sends the next one")
     func expiry() async throws {
         let bench = try await QueueBench()
         try await bench.enqueue("1", lifetime: .seconds(60))
@@ -71,7 +71,7 @@ import Testing
         #expect(expired)
     }
 
-    @Test("Takes over from a process that was killed when its lease has ended, and not before")
+    @Test("Becomes the sender when the lease of a killed process has ended, not before")
     func lease() async throws {
         let bench = try await QueueBench()
         bench.network.decide(.hangs)
@@ -116,7 +116,7 @@ import Testing
         #expect(await iterator.next() == .queued(id))
     }
 
-    @Test("Notes a delivery on a full disk, so that the request is not sent again after a restart")
+    @Test("Stores a delivery on a full disk and does not repeat the request after a restart")
     func fullDisk() async throws {
         let bench = try await QueueBench()
         try await bench.enqueue("1")
@@ -135,7 +135,7 @@ import Testing
         #expect(again.server.requests.count == stored)
     }
 
-    @Test("Reports a locked device, changes nothing and goes on afterwards")
+    @Test("Throws on a locked device without a change, and sends after the unlock")
     func lockedDevice() async throws {
         let bench = try await QueueBench()
         try await bench.enqueue("1")
@@ -166,7 +166,7 @@ import Testing
     }
 }
 
-/// Not a cipher: it flips bits, and requires the same binding.
+/// A placeholder for a cipher: flips bits, and requires the same binding.
 private final class TestCipher: QueueCipher {
     struct Failure: Error {}
 

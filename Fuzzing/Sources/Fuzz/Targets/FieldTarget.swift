@@ -35,7 +35,12 @@ struct FieldTarget: FuzzTarget {
             createdAt: Self.now
         )
         (tokens, token) = try waiting {
-            let tokens = await AccessTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256)))
+            let keys = SigningKeys(
+                store: InMemoryAccountStores().signingKeys,
+                secrets: SigningKeySecrets(ServerKeys(secret: SymmetricKey(size: .bits256))),
+                now: { Self.now }
+            )
+            let tokens = AccessTokens(keys: keys, audience: "Notes") { "https://accounts.example.com" }
             let session = StoredSession.ID(rawValue: UUID())
             return (tokens, try await tokens.issue(for: account, session: session, at: Self.now, lifetime: .seconds(900)))
         }

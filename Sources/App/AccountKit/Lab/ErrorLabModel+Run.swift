@@ -6,8 +6,10 @@ import ResilientHTTP
 import Timekeeping
 
 extension ErrorLabModel {
-    /// Runs a scenario in the current session.
-    /// - Parameter isSignedIn: Whether the user signs in first, to a session of the lab.
+    /// Runs a scenario in the current session, and shows its result. A canceled run restores the earlier state.
+    /// - Parameters:
+    ///   - scenario: The scenario.
+    ///   - isSignedIn: Whether the user signs in first, to a session of the lab.
     func run(_ scenario: LabScenario, isSignedIn: Bool) async {
         let before = (state, steps)
         state = .running(scenario)
@@ -44,6 +46,9 @@ extension ErrorLabModel {
         if shown == nil { signals.announce("\(scenario.name) succeeded") }
     }
 
+    /// Gets the credentials of the scenario and makes its calls.
+    /// - Returns: The last success.
+    /// - Throws: The error that ended the run.
     private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabSuccess {
         if isSignedIn {
             tokens = try await open(.valid)
@@ -58,7 +63,7 @@ extension ErrorLabModel {
         return reply
     }
 
-    /// Makes calls until one succeeds, or until an error can't be resolved.
+    /// Makes calls until one succeeds, or until an error can't be resolved. Each result is compared with the expected one.
     private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabSuccess {
         while true {
             do throws(APIError) {
@@ -111,6 +116,7 @@ extension ErrorLabModel {
         }
     }
 
+    /// Gets the credentials that a scenario needs; `nil` if it needs none.
     private func open(_ credentials: LabScenario.Authorization) async throws(APIError) -> LabTokens? {
         if credentials == .unknown { return LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0) }
         guard let path = credentials.path else { return nil }
@@ -118,6 +124,7 @@ extension ErrorLabModel {
         return tokens
     }
 
+    /// Makes one call of a scenario, with its method, timeout and credentials.
     private func call(_ scenario: LabScenario) async throws(APIError) -> LabSuccess {
         var client = client
         if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
@@ -137,12 +144,16 @@ extension ErrorLabModel {
     }
 }
 
-/// A scenario that is running.
+/// A scenario that is running, with its progress.
 struct LabTrial {
     let scenario: LabScenario
+    /// Whether results are compared with the expected ones; not after an additional sign-in.
     var isCompared = true
+    /// The number of retries after a delay.
     var repeats = 0
+    /// Whether the refresh token was used in this run.
     var hasRefreshed = false
+    /// The differences so far, each with the number of its call.
     private(set) var differences: [String] = []
     private let sentBefore: Int
 
@@ -200,8 +211,10 @@ enum LabFollowUp: Hashable, Sendable {
         }
     }
 
+    /// 1, 2 and 4 seconds for the first three retries.
     private static func backoff(_ progress: Progress) -> Duration { .seconds(1 << min(progress.repeats, 10)) }
 
+    /// Returns the step for a delay: the run ends if it is too long or too many retries have failed.
     private static func wait(_ delay: Duration?, _ progress: Progress) -> LabFollowUp {
         guard let delay, delay <= progress.maximumWait, progress.repeats < maximumRepeats else { return .end }
         return .wait(delay)

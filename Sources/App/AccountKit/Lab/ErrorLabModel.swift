@@ -13,10 +13,9 @@ import Timekeeping
 /// #endif
 /// ```
 ///
-/// A scenario runs through a client like the app's own. Pass the middleware that the app uses; ``LabRun/exchanges`` then
-/// contains the requests that it retried. If ``followsAdvice`` is set, the model follows the retry class of the remaining
-/// errors: it waits and retries, refreshes the lab's session, and asks the user to sign in. A canceled run leaves the model
-/// unchanged.
+/// A scenario runs through a client like the app's own. Pass the middleware that the app uses; ``LabRun/exchanges`` then contains the
+/// requests that it retried. If ``followsAdvice`` is set, the model acts on errors that the middleware did not handle, by their retry
+/// class: it waits and retries, refreshes the lab's session, or requests that the user sign in. A canceled run leaves the model unchanged.
 @Observable
 @MainActor
 public final class ErrorLabModel: StandardScreenModel {

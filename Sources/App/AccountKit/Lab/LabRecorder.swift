@@ -4,13 +4,15 @@ import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Records the requests of the lab's calls. As the innermost middleware, it receives each retry of the others.
+/// Records the requests of the lab's calls. As the innermost middleware, it receives each retry of the others. It is thread-safe, because a
+/// canceled run may still end while the next one records.
 final class LabRecorder: ClientMiddleware {
     /// The name of the calls that are recorded.
     static let context = "error_lab"
     /// The maximum number of recorded requests of one run.
     static let maximum = 100
 
+    /// The requests of the current run and its start, guarded by a mutex.
     private struct State {
         var start: Duration = .zero
         var exchanges: [LabExchange] = []
@@ -32,6 +34,7 @@ final class LabRecorder: ClientMiddleware {
         state.withLock { $0 = State(start: now) }
     }
 
+    /// Records a request and its outcome, if it belongs to the lab.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -57,6 +60,8 @@ final class LabRecorder: ClientMiddleware {
         return .lost(failure?.kind == .cancelled || error is CancellationError ? .cancelled : .other)
     }
 
+    /// Adds a request to the record.
+    /// - Returns: Its number; `nil` beyond ``maximum``.
     private func begin(_ request: HTTPRequest) -> Int? {
         let now = stopwatch.now
         return state.withLock { state in
@@ -74,6 +79,7 @@ final class LabRecorder: ClientMiddleware {
         }
     }
 
+    /// Completes a request in the record.
     private func end(_ id: Int, _ outcome: LabExchange.Outcome) {
         let now = stopwatch.now
         state.withLock { state in

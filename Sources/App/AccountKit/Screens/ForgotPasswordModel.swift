@@ -30,7 +30,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
         case failed(ErrorPresentation)
     }
 
-    /// The time between an accepted request and the next one.
+    /// The time between an accepted request and the next one: 60 s. It prevents that a user who waits for an email requests several ones.
     public static let cooldown = Duration.seconds(60)
 
     /// The typed address.
@@ -122,6 +122,8 @@ public final class ForgotPasswordModel: StandardScreenModel {
         }
     }
 
+    /// Updates the seconds by the clock, and ends the cooldown at 0. The value is only assigned if it changes, so that views are not
+    /// updated in vain.
     private func updateSecondsLeft() {
         let left = cooldownEnd.map { max(0, ($0 - stopwatch.now).wholeSecondsRoundedUp) } ?? 0
         if left == 0 { cooldownEnd = nil }

@@ -2,15 +2,18 @@ import AccountContract
 package import ErrorContract
 import Foundation
 
-/// Creates the texts of a screen in the user's language.
+/// Creates the texts of a screen in the user's language, with the app's own translations.
 struct Presenter: Sendable {
+    /// The language of the user.
     let language: Language
     let catalogue: ErrorCatalogue
+    /// The local time, by which the time of a retry is determined.
     let wallClock: @Sendable () -> Date
 
+    /// Returns a text in the user's language.
     func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 
-    /// Returns the presentation of a failed call.
+    /// Returns the presentation of a failed call. An invalid address is presented as a problem of the form, as if the form had found it.
     func presentation(of error: APIError) -> ErrorPresentation {
         guard error.code != .validationInvalidEmail else { return problem(EmailRefusal.localPart) }
         return error.presentation(in: language, now: wallClock(), catalogue: catalogue)
@@ -57,6 +60,11 @@ struct Presenter: Sendable {
     }
 
     /// Returns the messages of an error about the fields of a screen, and whether they cover all problems of the error.
+    /// - Parameters:
+    ///   - error: The error of a call. Only the kind `validation` has problems with fields.
+    ///   - fields: The fields of the screen.
+    /// - Returns: The first message for each field. If some problems belong to no field of the screen, the screen must show an alert as
+    ///   well.
     func fieldProblems(of error: APIError, fields: [AccountField]) -> (problems: FieldProblems, isComplete: Bool) {
         var problems = FieldProblems()
         guard error.kind == .validation else { return (problems, false) }

@@ -191,6 +191,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         signals.announce(matchProblem)
     }
 
+    /// Shows the result of a failed validation: an invalid link, an expired one, or an alert.
     private func refuseLink(_ error: APIError) {
         if error.isAbandoned {
             state = .unchecked
@@ -204,6 +205,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         }
     }
 
+    /// Shows the result of a failed confirmation: an expired link, a message at the password, or an alert.
     private func refusePassword(_ error: APIError) {
         let presentation = presenter.presentation(of: error.withoutSession)
         let fieldProblem = presenter.fieldProblems(of: error, fields: Self.fields).problems[.password]
@@ -221,12 +223,14 @@ public final class ResetPasswordModel: StandardScreenModel {
         }
     }
 
+    /// Shows the reason at the field, and moves the focus to it.
     private func refusePassword(reason: String) {
         state = .passwordRefused(reason: reason)
         signals.announce(reason)
         signals.focus(.password)
     }
 
+    /// Changes to a final state and announces its text.
     private func end(_ end: State) {
         state = end
         if let text = successText ?? deadLink?.message { signals.announce(text) }

@@ -68,7 +68,7 @@ public final class SignInModel: StandardScreenModel {
         super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Whether the button is enabled.
+    /// Whether the button is enabled. It is enabled while fields are empty, too: the alert then says which one is missing.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
@@ -77,6 +77,10 @@ public final class SignInModel: StandardScreenModel {
     }
 
     /// Signs in. Ignored while a sign-in is in flight, and after it.
+    ///
+    /// Empty fields and malformed addresses are refused without a request. After success, the client's session has the credentials, and
+    /// ``state`` is ``State/signedIn(_:)``. If the response is lost, the next attempt with the same input is sent with the same idempotency
+    /// key.
     public func submit() async {
         guard isSubmitEnabled else { return }
         failure = nil
@@ -101,6 +105,7 @@ public final class SignInModel: StandardScreenModel {
         await signIn(address, secret)
     }
 
+    /// Sends the request and shows its result.
     private func signIn(_ address: EmailAddress, _ secret: Password) async {
         state = .signingIn
         signals.announce(presenter.text(ScreenText.signingIn))

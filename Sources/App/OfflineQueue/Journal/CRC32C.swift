@@ -1,8 +1,8 @@
-/// The CRC-32C (Castagnoli) of bytes, eight bytes at a time.
+/// Computes the CRC-32C (Castagnoli, RFC 3720) of bytes, eight bytes at a time. The parts may be of any size.
 struct CRC32C {
     private var register: UInt32 = 0xFFFF_FFFF
 
-    /// The checksum of the bytes so far. That of none is 0.
+    /// The checksum of the bytes so far; 0 for no bytes.
     var value: UInt32 { ~register }
 
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -23,6 +23,7 @@ struct CRC32C {
         register = crc
     }
 
+    /// Adds a number in little-endian order.
     mutating func update(_ number: UInt64) {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }

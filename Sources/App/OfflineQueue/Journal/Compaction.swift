@@ -1,16 +1,21 @@
 package import PrivateFiles
 
-/// Copies the frames that count to a new segment, slice by slice. The journal is used meanwhile: what is appended is copied at the end.
+/// Copies the frames that count to a new segment, slice by slice, while the journal is used.
+///
+/// Steps: ``step()`` copies the frames that existed at the beginning, with a copy of the state that decides which ones count.
+/// ``settle(with:)`` copies the frames that were appended since and syncs the copy. ``JournalCore/finish(_:)`` copies the rest under the
+/// lock and renames the file. A crash before the rename leaves the journal as it was, and a draft that the next opening removes.
 package struct Compaction<State: JournalState>: Sendable {
     /// The state that decides which frames are kept; `nil` if all are.
     fileprivate let state: State?
     fileprivate let source: JournalSegment
     fileprivate var draft: SegmentDraft
-    /// The new segment, as far as it is written.
+    /// The part of the new segment that is written.
     fileprivate var copy: JournalSegment
     /// Up to where the source is copied.
     fileprivate var position = SegmentHeader.area
-    /// Frames from here on are copied whatever the state decides: it doesn't know what is appended behind them.
+    /// The end of the source when the compaction began. Frames behind it are copied unconditionally, because the copy of the state does not
+    /// know them.
     fileprivate let boundary: Int
 
     fileprivate init(_ source: JournalSegment, state: State?, draft: SegmentDraft, header: SegmentHeader) {
@@ -18,18 +23,19 @@ package struct Compaction<State: JournalState>: Sendable {
         copy = JournalSegment(file: draft.file, header: header, size: 0)
     }
 
+    /// Removes the copy, if the compaction failed.
     package func remove() { draft.remove() }
 
-    /// How many bytes are copied at once.
+    /// The number of bytes that are copied at once.
     private let slice = 256 * 1024
 
-    /// Copies a slice; returns whether there are more. Needs no lock.
+    /// Copies a slice and returns whether there are more. Needs no lock.
     package mutating func step() throws(FileFailure) -> Bool {
         try advance(to: min(boundary, position + slice), in: source)
         return position < boundary
     }
 
-    /// Copies what was appended meanwhile, and brings the copy to the medium, so that little is left to do under the lock.
+    /// Copies the frames that were appended meanwhile and syncs the copy, so that little is left to do under the lock.
     package mutating func settle(with core: JournalCore<State>) throws(FileFailure) {
         if let segment = core.segment, segment.header.salt == source.header.salt { try advance(to: segment.end, in: segment) }
         copy.size = copy.end + core.options.reserve + core.options.growth
@@ -60,11 +66,14 @@ package struct Compaction<State: JournalState>: Sendable {
 }
 
 extension JournalCore {
-    /// The bytes of frames that don't count.
+    /// The bytes of frames that a compaction would remove.
     var deadBytes: Int { (segment?.end ?? SegmentHeader.area) - SegmentHeader.area - state.liveBytes }
 
     /// Starts to write a new segment.
-    /// - Parameter keepingAll: Whether frames are kept that don't count.
+    /// - Parameters:
+    ///   - keepingAll: Whether frames that don't count are copied, too: `true` for a rewrite after a failed sync.
+    ///   - device: The digest of the device that the copy belongs to; `nil` for that of the source.
+    /// - Returns: `nil` if the journal is not open or has a newer format.
     package func beginCompaction(keepingAll: Bool = false, device: UInt128? = nil) throws(FileFailure) -> Compaction<State>? {
         guard let segment, report.newerVersion == nil else { return nil }
         var header = segment.header
@@ -73,8 +82,8 @@ extension JournalCore {
         return Compaction(segment, state: keepingAll ? nil : state, draft: try SegmentDraft(path, files: files), header: header)
     }
 
-    /// Copies the rest, and replaces the segment. For ``exclusively(_:)``.
-    /// - Returns: Whether it did: not if another process has replaced the segment.
+    /// Copies the rest and replaces the segment. For ``exclusively(_:)``. The new name survives a loss of power only after the next sync.
+    /// - Returns: Whether the segment was replaced; `false` if another process has replaced it since the compaction began.
     @discardableResult
     package mutating func finish(_ compaction: inout Compaction<State>) throws(FileFailure) -> Bool {
         guard let segment, segment.header.salt == compaction.source.header.salt else {

@@ -1,10 +1,14 @@
 import PrivateFiles
 
-/// Reads the frames of a segment one after another.
+/// Reads the frames of a segment one after another, through a window of 256 KiB.
+///
+/// The scanner trusts nothing in the file: it returns a frame only if its length, sequence number, version and checksum are right, and
+/// never reads beyond `limit`.
 struct FrameScanner {
+    /// The result at an offset.
     enum Item {
         case frame(JournalFrame, flags: UInt16)
-        /// A whole frame whose payload a newer version of the format defines.
+        /// A whole frame of a newer version of the format, which this version can't read.
         case newer(Int)
         /// There is no whole frame at this offset.
         case none
@@ -31,8 +35,9 @@ struct FrameScanner {
         (self.file, self.salt, self.limit, self.offset, self.overlay) = (file, salt, limit, offset, overlay)
     }
 
-    /// Returns the frame at the offset, and moves behind it.
-    /// - Parameter sequences: Other numbers are not those of a frame.
+    /// Returns the frame at the offset and moves behind it. Without a frame, the offset stays.
+    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number does not count: it may be an old
+    ///   one.
     mutating func next(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> Item {
         guard try fill(FrameFormat.headerSize) else { return .none }
         let start = offset - windowOffset
@@ -61,7 +66,7 @@ struct FrameScanner {
         return .frame(JournalFrame(header: header, payload: payload), flags: window.number(UInt16.self, at: start + 10))
     }
 
-    /// Returns the next whole frame, at this offset or any later one, and moves behind it.
+    /// Returns the next whole frame, at this or any later offset, and moves behind it. Used after damage. O(bytes up to the frame).
     mutating func search(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> (JournalFrame, flags: UInt16, offset: Int)? {
         while offset + FrameFormat.headerSize <= limit {
             let start = offset
@@ -106,7 +111,7 @@ struct FrameScanner {
 }
 
 extension JournalFile {
-    /// Reads bytes, fewer only at the end of the file.
+    /// Reads bytes, fewer only at the end of the file. Repeats interrupted and short reads.
     func readAll(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -121,7 +126,7 @@ extension JournalFile {
         return bytes
     }
 
-    /// Writes all bytes. If it throws, some of them may have been written.
+    /// Writes all bytes, and repeats interrupted and short writes. If it throws, some of the bytes may have been written.
     func writeAll(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,7 +1,8 @@
 import PrivateFiles
 
 extension JournalCore {
-    /// Applies the frames that were appended since the last call; reads all of them if another process has replaced the segment.
+    /// Applies the frames that were appended since the last call. Reads all frames if another process has replaced the segment, which is
+    /// visible by the missing name of the open file.
     mutating func catchUp() throws(FileFailure) {
         guard let segment = place else { return try load() }
         let status = try segment.file.status()
@@ -11,7 +12,8 @@ extension JournalCore {
         if next.contains(where: { $0 != 0 }) { try scan(isLoading: false) }
     }
 
-    /// Reads the segment from its beginning, and repairs it.
+    /// Reads the segment from its beginning, and repairs it: cuts an incomplete end, sets damage aside, and syncs frames that a killed
+    /// process may not have synced.
     private mutating func load() throws(FileFailure) {
         let isFirst = segment == nil
         report.newerVersion = nil
@@ -44,11 +46,12 @@ extension JournalCore {
         if segment?.damaged.isEmpty == false { try? rewrite() }
     }
 
+    /// Opens the segment, and creates it if this process has never had one.
     private func openSegment() throws(FileFailure) -> any JournalFile {
         do throws(FileFailure) {
             return try files.open(path, creating: false)
         } catch {
-            // Only the first time: a journal that was there must not come to be empty.
+            // Only the first time: an existing journal must not be replaced by an empty one.
             guard error.isMissing, segment == nil else { throw error }
             let header = SegmentHeader(
                 salt: .random(in: .min ... .max),
@@ -62,20 +65,21 @@ extension JournalCore {
         }
     }
 
-    /// The digest of what names this place and device.
+    /// Returns a digest that identifies this device and place: of the device's id, or of the inode of the folder.
     func device() throws(FileFailure) -> UInt128 {
         if let id = options.deviceID { return PrivateFile.digest(id) }
         return PrivateFile.digest("\(try files.status(of: folder).identity.inode)")
     }
 
-    /// Removes what a process left that was killed while it wrote a segment. If another process is writing one, it tries again later.
+    /// Removes segments that a killed process left unfinished. If another process is writing one at this moment, its rename fails, and it
+    /// tries again later.
     private func removeDrafts() throws(FileFailure) {
         for name in try files.names(in: folder) where name.hasSuffix(SegmentDraft.suffix) {
             try? files.remove(folder + "/" + name)
         }
     }
 
-    /// Gives a file without a header another name.
+    /// Gives a file without a readable header another name, so that a new journal can be created.
     private mutating func setAside(_ file: any JournalFile, size: Int) throws(FileFailure) {
         let aside = folder + "/damaged-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         try files.rename(path, to: aside)
@@ -86,7 +90,11 @@ extension JournalCore {
 }
 
 extension JournalCore {
-    /// Applies the frames from the end on.
+    /// Applies the frames from the end on, transaction by transaction.
+    ///
+    /// Sequence numbers grow in the part that was copied by a compaction, and have no gaps in the part that was appended. A frame with an
+    /// unexpected number, or with flags that don't continue the transaction, counts as damage.
+    /// - Parameter isLoading: Whether the segment is read from its beginning. The bytes of the frames are then not kept for a rewrite.
     private mutating func scan(isLoading: Bool) throws(FileFailure) {
         guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
             return
@@ -120,6 +128,7 @@ extension JournalCore {
         }
     }
 
+    /// Adds a complete transaction to the segment and applies its frames to the state. Marks only move the synced offset.
     private mutating func apply(_ group: [(frame: JournalFrame, flags: UInt16)], isLoading: Bool) {
         guard let segment = place else { return }
         var bytes: [UInt8] = []
@@ -139,7 +148,12 @@ extension JournalCore {
         }
     }
 
-    /// Handles bytes that are no frame: sets them aside if they were synced once, or cuts them and all behind them.
+    /// Handles bytes that are not a frame. Before the last mark they were synced once, so that the medium has damaged them: they are set
+    /// aside, and reading continues behind them. After it, a crash left them: they and everything behind them are cut.
+    /// - Parameters:
+    ///   - offset: The offset of the bytes.
+    ///   - next: The smallest sequence number that can follow.
+    ///   - pending: The number of frames of the incomplete transaction before the offset.
     /// - Returns: The offset from which frames are read; `nil` at the end.
     private mutating func repair(at offset: Int, next: UInt64, pending: Int) throws(FileFailure) -> Int? {
         guard let segment = place else { return nil }
@@ -168,11 +182,11 @@ extension JournalCore {
         return end
     }
 
-    /// Overwrites everything behind the frames with zeros, on the medium.
+    /// Overwrites everything behind the frames with zeros, and syncs them. Until they are on the medium, a later crash could combine a new
+    /// frame with old ones behind it, so that ``mustRewrite`` is set meanwhile.
     mutating func cut() throws(FileFailure) {
         guard let segment = place else { return }
         let file = segment.file
-        // Until the zeros are on the medium, a new frame could stand before an old one.
         mustRewrite = true
         let size = try file.status().size
         let kept = min(size, segment.end + options.reserve)
@@ -183,7 +197,7 @@ extension JournalCore {
         mustRewrite = false
     }
 
-    /// Copies damaged bytes to a file. If that can't be, they stay where they are.
+    /// Copies damaged bytes to a file and reports them. If the copy fails, the bytes stay in the journal.
     private mutating func quarantine(_ range: Range<Int>, sequences: Range<UInt64>) throws(FileFailure) {
         guard let segment = place else { return }
         var path: String? = "\(folder)/damaged-\(String(segment.header.salt, radix: 16))-\(range.lowerBound)"

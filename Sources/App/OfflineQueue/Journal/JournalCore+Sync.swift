@@ -1,14 +1,16 @@
 package import PrivateFiles
 
-/// A sync that needs neither the lock nor the state.
+/// A sync that runs without the lock and without the state, on the file that was the journal when it was prepared.
 package struct SyncTask: Sendable {
     fileprivate let file: any JournalFile
+    /// The offset up to which the sync covers the frames.
     fileprivate let end: Int
     fileprivate let salt: UInt64
     fileprivate let sequence: UInt64
     /// The folder and its files, if the name of the file must be synced too.
     fileprivate let folder: (files: any JournalFileSystem, path: String)?
 
+    /// Syncs the file, and the folder if the name of the file may not survive a loss of power.
     package func run() throws(FileFailure) -> SyncStrength {
         let strength = try file.syncAll()
         if let folder { try folder.files.syncFolder(folder.path) }
@@ -20,7 +22,9 @@ extension JournalCore {
     /// Whether frames may not survive a loss of power.
     package var needsSync: Bool { syncedSequence < lastSequence }
 
-    /// Returns what brings all frames to the medium, or `nil` if they are there.
+    /// Returns a sync of all frames.
+    /// - Parameter always: Whether a sync is returned even if all frames are synced, such as for the name of a new segment.
+    /// - Returns: `nil` if no sync is needed.
     package func prepareSync(always: Bool = false) -> SyncTask? {
         guard let segment = place, needsSync || always else { return nil }
         return SyncTask(
@@ -42,13 +46,14 @@ extension JournalCore {
         segment?.isNameSynced = true
     }
 
-    /// Notes that a sync has failed. The bytes may be lost, although another sync would succeed.
+    /// Notes that a sync has failed. The segment must be rewritten: the system may have dropped the bytes, and another sync would succeed
+    /// without writing them.
     package mutating func failSync(_ task: SyncTask) {
         if segment?.header.salt == task.salt { mustRewrite = true }
     }
 
-    /// Writes all frames to a new segment and syncs it. For ``exclusively(_:)``, after a sync has failed.
-    /// - Parameter device: The device that the journal belongs to from then on.
+    /// Writes all frames to a new segment and syncs it. For ``exclusively(_:)``, after a sync has failed or to set the device.
+    /// - Parameter device: The digest of the device that the journal belongs to from then on; `nil` for no change.
     package mutating func rewrite(device: UInt128? = nil) throws(FileFailure) {
         guard var compaction = try beginCompaction(keepingAll: true, device: device) else { return }
         do throws(FileFailure) {

@@ -1,12 +1,15 @@
 package import PrivateFiles
 
-/// The journal without threads and waits: what one process knows of the file, and what it does with it.
+/// The journal without threads and waits: the view that one process has of the file, and its operations on it.
 ///
 /// The folder has these files:
 /// - `journal`, the segment. A new one replaces it by its name.
 /// - `lock`, which a process locks while it appends or repairs. It is never removed.
 /// - `journal.N.new`, a segment that is being written.
-/// - `damaged-N-OFFSET`, bytes of a segment that are no frames any more.
+/// - `damaged-N-OFFSET`, damaged bytes that were copied from a segment.
+///
+/// Invariants: `state` has applied all frames before `segment.end`, in order. Only a process that holds the lock writes to the file. As
+/// long as `mustRewrite` is set, nothing is appended to the present segment.
 package struct JournalCore<State: JournalState>: Sendable {
     let folder: String
     let files: any JournalFileSystem
@@ -14,13 +17,14 @@ package struct JournalCore<State: JournalState>: Sendable {
     package internal(set) var state: State
     package internal(set) var report = RecoveryReport()
     var segment: JournalSegment?
-    /// The segment without what is copied when it changes.
+    /// The segment without its index and its bytes in memory, so that access copies no array.
     var place: SegmentPlace? { segment?.place }
-    /// Set when a sync has failed: what it should have brought to the medium must be written to a new segment.
+    /// Whether a sync or a cut has failed, so that the medium may differ from the file: all frames must be written to a new segment before
+    /// the next append.
     package internal(set) var mustRewrite = false
-    /// The last frame of the journal's user.
+    /// The sequence number of the last frame of the journal's user, without marks.
     package internal(set) var lastSequence: UInt64 = 0
-    /// The last of these frames that survives a loss of power.
+    /// The sequence number of the last of these frames that survives a loss of power.
     package internal(set) var syncedSequence: UInt64 = 0
     private var lockFile: (any JournalFile)?
 
@@ -31,7 +35,7 @@ package struct JournalCore<State: JournalState>: Sendable {
     var path: String { folder + "/journal" }
     private var lockPath: String { folder + "/lock" }
 
-    /// Runs a closure while this process has the lock, with all frames applied; returns `nil` if another one has it.
+    /// Runs a closure while this process has the lock, after all frames were applied. Returns `nil` if another process has the lock.
     package mutating func exclusively<Result>(_ body: (inout Self) throws -> Result) throws -> Result? {
         guard let lock = try takeLock() else { return nil }
         defer { lock.unlock() }
@@ -40,6 +44,8 @@ package struct JournalCore<State: JournalState>: Sendable {
     }
 
     /// Runs a closure that may append frames. For ``exclusively(_:)``.
+    ///
+    /// If bytes were synced since the last mark, a mark is written before the frames in the same write.
     package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
         if let version = report.newerVersion { throw JournalError.newerVersion(version) }
         if mustRewrite { try rewrite() }
@@ -74,6 +80,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         try append([], withMark: true, usingReserve: false)
     }
 
+    /// Writes frames at the end with one write, and applies them. If the write fails, the bytes that it left are cut; if that fails too,
+    /// the next transaction finds and cuts them.
     private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { throw .missing }
         let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)
@@ -93,7 +101,6 @@ package struct JournalCore<State: JournalState>: Sendable {
         do throws(FileFailure) {
             try segment.file.writeAll(bytes, at: start)
         } catch {
-            // If this fails too, the next transaction finds the rest of the frames, and cuts them.
             try? cut()
             throw error
         }
@@ -103,7 +110,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         lastSequence = frames.last?.header.sequence ?? lastSequence
     }
 
-    /// Extends the file so that a number of bytes fit behind the frames, and the reserve behind those.
+    /// Extends the file so that a number of bytes fit behind the frames, and the reserve behind those. Writes zeros, so that a full disk is
+    /// found here and not in the middle of a frame.
     private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { return }
         let needed = segment.end + count + (usingReserve ? 0 : options.reserve)
@@ -118,10 +126,11 @@ package struct JournalCore<State: JournalState>: Sendable {
         self.segment?.size = size
     }
 
+    /// Locks the lock file, and checks that it still has its name. Returns `nil` if another process has the lock.
     private mutating func takeLock() throws(FileFailure) -> (any JournalFile)? {
         if lockFile == nil { lockFile = try openLock() }
         guard let file = lockFile, try file.lock() else { return nil }
-        // A lock on a file that has lost its name excludes no other process.
+        // If the file was replaced, other processes lock the new one.
         do throws(FileFailure) {
             if try file.status().identity == files.status(of: lockPath).identity { return file }
         } catch {

@@ -1,31 +1,34 @@
 import PrivateFiles
 
-/// The file that has the frames, and how far this process has read it. A copy of it costs nothing.
+/// The file with the frames, and how far this process has read it. It has no arrays, so that a copy is cheap.
 struct SegmentPlace: Sendable {
     let file: any JournalFile
     var header: SegmentHeader
-    /// The size of the file. The bytes behind the frames are 0: they keep space for the next ones.
+    /// The size of the file. The bytes behind the frames are 0: they reserve space for the next ones.
     var size: Int
-    /// Where the next frame is written.
+    /// The offset at which the next frame is written.
     var end = SegmentHeader.area
     var nextSequence: UInt64 = 1
-    /// The largest offset of a mark.
+    /// The largest offset that a mark names.
     var marked = 0
-    /// Up to where the bytes are known to survive a loss of power.
+    /// The offset up to which the bytes are known to survive a loss of power.
     var synced = 0
     /// Whether the name of the file is known to survive a loss of power.
     var isNameSynced = false
 }
 
-/// A segment, and what a process stores of it in memory.
+/// A segment, with the data about it that a process keeps in memory.
+///
+/// Invariants: `unsynced` has the last bytes before `end`: those that were appended since the last sync, without those that opening the
+/// journal found. `index` is sorted, and has an entry for every 16 KiB and for the end of each damaged range.
 @dynamicMemberLookup
 struct JournalSegment: Sendable {
     var place: SegmentPlace
-    /// Bytes that end at the end and may not survive a loss of power, to write them elsewhere if a sync fails.
+    /// The bytes before the end that may not survive a loss of power, to write them to another file if a sync fails.
     private(set) var unsynced: [UInt8] = []
     /// Damaged ranges that no frame is read from.
     private(set) var damaged: [Range<Int>] = []
-    /// Some frames, in order, from which others are found.
+    /// The offsets of some frames, in order. A frame is found by walking from the entry before it.
     private var index: [(sequence: UInt64, offset: Int)] = []
     private static let stride = 16 * 1024
 
@@ -42,7 +45,7 @@ struct JournalSegment: Sendable {
 
     private var unsyncedStart: Int { place.end - unsynced.count }
 
-    /// Returns a scanner of the frames. It reads those that may not be in the file from memory.
+    /// Returns a scanner of the frames. It reads bytes that may not be on the medium from memory.
     func scanner(from offset: Int) -> FrameScanner {
         FrameScanner(
             file,
@@ -66,7 +69,7 @@ struct JournalSegment: Sendable {
         place.nextSequence = frame.sequence + 1
     }
 
-    /// Leaves a damaged range out.
+    /// Excludes a damaged range. Sequence numbers continue with the given one.
     mutating func skip(to offset: Int, nextSequence: UInt64) {
         damaged.append(place.end..<offset)
         (place.end, place.nextSequence) = (offset, nextSequence)
@@ -74,7 +77,7 @@ struct JournalSegment: Sendable {
         index.append((nextSequence, offset))
     }
 
-    /// Returns an offset from which a frame is found by walking from frame to frame.
+    /// Returns an offset from which a frame is found by walking from frame to frame. O(log n).
     func start(of sequence: UInt64) -> Int? {
         var (low, high) = (0, index.count)
         while low < high {
@@ -92,12 +95,12 @@ struct JournalSegment: Sendable {
     }
 }
 
-/// Reads the payload of one frame, without a lock: the file keeps its bytes, also when another one has replaced it.
+/// Reads the payload of one frame, without a lock: the open file keeps its bytes, even after a compaction has replaced it.
 struct JournalReader {
     let file: any JournalFile
     let salt: UInt64
     let sequence: UInt64
-    /// Where a frame starts, at or before that of the sequence number.
+    /// The offset of a frame at or before the requested one.
     let start: Int
     let end: Int
 

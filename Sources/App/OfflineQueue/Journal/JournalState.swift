@@ -15,8 +15,8 @@ package struct JournalFrame: Hashable, Sendable {
 package struct JournalFrameHeader: Hashable, Sendable {
     /// The meaning of the payload, which the user of the journal defines: 1 to 255. 0 is reserved for the journal.
     package var kind: UInt8
-    /// The number of the frame. It grows by at least one from frame to frame, is never used again, and stays the same when the journal is
-    /// compacted: it is the location from which ``Journal/payload(of:)`` reads.
+    /// The number of the frame. It grows by at least one from frame to frame, and stays the same when the journal is compacted. It is the
+    /// location from which ``Journal/payload(of:)`` reads. Only numbers of frames that a loss of power removed are used again.
     package var sequence: UInt64
     /// How many bytes the frame occupies in the file.
     package var storedSize: Int
@@ -34,9 +34,10 @@ package struct JournalFrameHeader: Hashable, Sendable {
 ///
 /// The state is a value: the journal compacts by a copy, while the original changes.
 package protocol JournalState: Sendable {
-    /// Begins anew: all frames that count follow, also those that were applied before.
+    /// Removes everything that was derived from frames: all frames that count are applied next, including those that were applied before.
     ///
-    /// It is called when the journal is opened, and when another process has compacted it: frames that were dropped then never come.
+    /// The journal calls it when it is opened, and when another process has compacted it. Frames that the compaction dropped are not
+    /// applied.
     mutating func restart()
 
     /// Applies a frame.
@@ -80,19 +81,19 @@ package enum JournalDurability: Sendable {
     case powerLoss
 }
 
-/// How a journal is stored.
+/// The settings of a journal.
 package struct JournalOptions: Sendable {
     /// The largest payload of a frame, in bytes.
     package var maximumPayload = 16 * 1024 * 1024
     /// The longest time until a frame survives a loss of power.
     package var syncDelay: Duration = .milliseconds(50)
-    /// The longest wait for another process that uses the journal.
+    /// The longest wait for the lock of another process, after which a call throws ``JournalError/busy``.
     package var lockTimeout: Duration = .seconds(10)
     /// The clock on which a wait for another process is slept.
     package var clock = MonotonicClock.continuous
-    /// The space in bytes that is reserved for small marks on a full disk.
+    /// The space in bytes that ordinary frames leave free, for small marks on a full disk (``JournalTransaction/usesReserve``).
     package var reserve = 64 * 1024
-    /// How many bytes the file grows by, beside the reserve, when the frames need space.
+    /// The number of bytes by which the file grows, beside the reserve, when the frames need space.
     package var growth = 128 * 1024
     /// The journal is compacted when its dead bytes exceed this number and the live bytes.
     package var compactionThreshold = 1024 * 1024
@@ -105,7 +106,7 @@ package struct JournalOptions: Sendable {
     package init() {}
 }
 
-/// The findings of a recovery and of later repairs.
+/// The findings when the journal was opened, and of later repairs.
 package struct RecoveryReport: Hashable, Sendable {
     /// A range of damaged bytes that was copied to a separate file.
     package struct Quarantine: Hashable, Sendable {
@@ -129,13 +130,13 @@ package struct RecoveryReport: Hashable, Sendable {
     /// Whether the journal was copied from another place or device, such as by the restore of a backup: its records may have been
     /// delivered. It stays set until ``Journal/adopt()``.
     package var isRestored = false
-    /// How far the last sync has brought the frames, if not to the medium.
+    /// How far the last sync brought the frames if it did not reach the medium; `nil` if it did. No marks are written then.
     package var downgrade: SyncStrength?
 
     package init() {}
 }
 
-/// A journal could not be used.
+/// The error of a journal that could not be used.
 package enum JournalError: Error, Hashable, Sendable {
     /// The files can't be opened before the device is unlocked. Nothing was changed; try again later.
     case locked
@@ -149,7 +150,7 @@ package enum JournalError: Error, Hashable, Sendable {
     case newerVersion(Int)
     /// A payload is larger than ``JournalOptions/maximumPayload``. Nothing was appended.
     case tooLarge
-    /// The frame with this number isn't in the journal, or not any more.
+    /// The frame with this number is not in the journal, or was removed by a compaction.
     case missing(UInt64)
     /// The bytes of the frame with this number are damaged.
     case damaged(UInt64)

@@ -4,29 +4,34 @@ import PrivateFiles
 import Synchronization
 import Timekeeping
 
-/// Brings the frames of a journal to the medium, and compacts it, on a thread that may wait for the disk.
+/// Syncs the frames of a journal, and compacts it, on a thread that may wait for the disk.
 ///
-/// The first task that waits for a sync starts one for all tasks that wait by then. Neither the lock nor the state is held meanwhile.
+/// The first task that waits for a sync starts one for all tasks that wait by then. Neither the lock of the file nor the state is held
+/// during a sync. `isRunning` ensures that one loop runs at a time: the party that sets it starts the loop, and ``isDone()`` clears it
+/// under the mutex only when no work is left.
 final class Maintenance<State: JournalState>: Sendable {
     private struct Shared {
         var core: JournalCore<State>
         /// The tasks that wait until a frame survives a loss of power.
         var syncs: [(sequence: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
         var compactions: [CheckedContinuation<Void, any Error>] = []
-        /// Whether frames wait for the time of the next sync.
+        /// Whether the timer of the next sync runs.
         var isTimed = false
+        /// Whether the timer has ended, so that a sync is due without a waiting task.
         var isSyncDue = false
         var isRunning = false
-        /// How many dead bytes there must be at least: more after a compaction that has failed.
+        /// The number of dead bytes from which the journal is compacted. It grows after a failed compaction, so that it is not repeated at
+        /// once.
         var threshold: Int
     }
 
+    /// The next step: a sync, or a rewrite after a failed one.
     private enum SyncWork {
         case sync(SyncTask)
         case rewrite
     }
 
-    /// Frames beyond this size wait for a sync, so that those that are kept in memory stay few.
+    /// The number of unsynced bytes from which a transaction waits for a sync, which bounds the memory for them.
     private static var maximumUnsynced: Int { 4 * 1024 * 1024 }
     private let shared: Mutex<Shared>
     private let options: JournalOptions
@@ -37,7 +42,7 @@ final class Maintenance<State: JournalState>: Sendable {
         shared = Mutex(Shared(core: core, threshold: core.options.compactionThreshold))
     }
 
-    /// Runs a closure with the journal, which no other task uses meanwhile.
+    /// Runs a closure with the journal, which no other task uses meanwhile. Takes the mutex, not the lock of the file.
     func withCore<Result, Failure: Error>(
         _ body: (inout JournalCore<State>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -58,7 +63,8 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
-    /// Starts the time until the next sync, if there are frames to sync; returns whether they are so many that the caller should wait.
+    /// Starts the timer of the next sync, if there are frames to sync.
+    /// - Returns: Whether so many bytes are not synced that the caller should wait for the sync.
     @discardableResult func noteFrames() -> Bool {
         guard options.isMaintained else { return false }
         let (startsTimer, isMuch) = shared.withLock { shared in
@@ -75,6 +81,7 @@ final class Maintenance<State: JournalState>: Sendable {
         return isMuch
     }
 
+    /// Waits until a frame survives a loss of power.
     func sync(upTo sequence: UInt64) async throws {
         try await withCheckedThrowingContinuation { continuation in
             shared.withLock { $0.syncs.append((sequence, continuation)) }
@@ -82,6 +89,7 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
+    /// Compacts the journal, and waits for the end.
     func compact() async throws {
         try await withCheckedThrowingContinuation { continuation in
             shared.withLock { $0.compactions.append(continuation) }
@@ -89,6 +97,7 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
+    /// Starts the loop unless it runs.
     private func start() {
         let isFirst = shared.withLock { shared in
             defer { shared.isRunning = true }
@@ -113,7 +122,7 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
-    /// Runs a closure under the lock, for which it waits.
+    /// Runs a closure under the lock of the file. Blocks the thread while another process has the lock.
     private func waitExclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) throws -> Result {
         let deadline = options.clock.now + options.lockTimeout
         while true {
@@ -125,7 +134,8 @@ final class Maintenance<State: JournalState>: Sendable {
 }
 
 extension Maintenance {
-    /// Syncs until no task waits for it.
+    /// Syncs until no task waits for it. After a failed sync, the next round rewrites the segment; if that fails too, all waiting tasks get
+    /// ``JournalError/notDurable``.
     private func syncAll() {
         while let work = nextSync() {
             do {
@@ -138,7 +148,7 @@ extension Maintenance {
                         withCore { $0.failSync(task) }
                         continue
                     }
-                    // Frames that follow bring the mark with them.
+                    // If more frames follow, their transaction writes the mark.
                     if withCore({ !$0.needsSync }) { _ = try? exclusively { core in try core.mark() } }
                 case .rewrite:
                     try waitExclusively { core in
@@ -155,6 +165,7 @@ extension Maintenance {
         }
     }
 
+    /// Resumes the tasks whose frames are synced, and returns the next step; `nil` if no sync is due.
     private func nextSync() -> SyncWork? {
         let (work, done) = shared.withLock { shared -> (SyncWork?, [CheckedContinuation<Void, any Error>]) in
             let synced = shared.core.syncedSequence
@@ -168,6 +179,7 @@ extension Maintenance {
         return work
     }
 
+    /// Compacts the journal if a task waits for it, or if there are more dead bytes than the threshold and the live bytes.
     private func compactIfDue() {
         let (isDue, waiting) = shared.withLock { shared in
             let waiting = shared.compactions
@@ -199,7 +211,7 @@ extension Maintenance {
         } catch let failure as FileFailure {
             throw JournalError(failure)
         }
-        // The name of the new segment.
+        // Syncs the name of the new segment.
         if let task = withCore({ $0.prepareSync(always: true) }) {
             do throws(FileFailure) {
                 let strength = try task.run()

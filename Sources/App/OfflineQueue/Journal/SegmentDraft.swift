@@ -1,6 +1,7 @@
 import PrivateFiles
 
-/// A segment that is being written, under a name that no other draft has. It gets the journal's name when all of it is on the medium.
+/// A segment that is being written, under a random name. It gets the journal's name when all of it is on the medium, so that a crash leaves
+/// either the old journal or the new one.
 struct SegmentDraft: Sendable {
     static let suffix = ".new"
 
@@ -16,7 +17,8 @@ struct SegmentDraft: Sendable {
         file = try files.open(path, creating: true)
     }
 
-    /// Writes the header and gives the file the journal's name. That name survives a loss of power only when the folder is synced.
+    /// Writes the header, syncs the file and gives it the journal's name. That name survives a loss of power only when the folder is
+    /// synced. If a step fails, the draft is removed.
     func complete(_ header: SegmentHeader) throws(FileFailure) {
         do throws(FileFailure) {
             try file.writeAll(header.bytes, at: 0)
@@ -29,5 +31,6 @@ struct SegmentDraft: Sendable {
         }
     }
 
+    /// Removes the draft.
     func remove() { try? files.remove(path) }
 }

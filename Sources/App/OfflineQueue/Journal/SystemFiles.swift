@@ -24,7 +24,7 @@ package struct SystemFiles: JournalFileSystem {
         #endif
     }
 
-    /// Creates a folder and those above it, each with a name that survives a loss of power.
+    /// Creates a folder and its parents, and syncs the names of the new folders.
     private func createFolder(_ path: String, attributes: [FileAttributeKey: Any]) throws(FileFailure) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path

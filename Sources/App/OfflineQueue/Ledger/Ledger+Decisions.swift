@@ -1,9 +1,12 @@
 import Timekeeping
 
-/// Decisions that follow from the ledger. They change nothing: the caller appends the entries that they lead to.
+/// The decisions of the queue. They do not change the ledger: the caller appends the resulting entries to the journal.
 extension Ledger {
-    /// Requires that an owner may store so many bytes more.
-    /// - Parameter known: The request that they replace.
+    /// Requires that an owner may store a number of bytes.
+    /// - Parameters:
+    ///   - size: The bytes of the new content.
+    ///   - known: The request that the new content replaces. It does not count.
+    /// - Throws: ``QueueError/full(_:)`` with the limit that would be exceeded.
     func requireRoom(for size: Int, of owner: QueueOwner, replacing known: QueuedRequestID? = nil, in limits: QueueLimits)
         throws(QueueError)
     {
@@ -18,6 +21,8 @@ extension Ledger {
     }
 
     /// Returns a request that may still be changed.
+    /// - Throws: ``QueueError/unknownRequest``, or ``QueueError/attemptBegan`` if an attempt may have reached a server or the request is a
+    ///   dead letter.
     func editable(_ id: QueuedRequestID) throws(QueueError) -> Record {
         guard let record = records[id] else { throw .unknownRequest }
         guard attempts[id] == nil, !record.isBuried else { throw .attemptBegan }
@@ -32,7 +37,7 @@ extension Ledger {
         return id
     }
 
-    /// The header with which a request is stored again.
+    /// Returns the header with which a request is stored again when it is edited or put back.
     func header(of id: QueuedRequestID, _ record: Record) -> RequestHeader {
         let lane = lanes[Int(record.lane)]
         return RequestHeader(
@@ -44,7 +49,11 @@ extension Ledger {
         )
     }
 
-    /// Why a request must not be sent any more; `nil` if it may be.
+    /// Returns the reason for which a request must become a dead letter; `nil` if it may be sent.
+    ///
+    /// A request whose outcome is unknown never expires by its lifetime, because the server may have performed it: only the age of its key
+    /// counts. If that age can't be determined, it counts as too old. If the age of a request that was never performed can't be determined,
+    /// the request may be sent.
     func overdue(_ id: QueuedRequestID, at now: QueueTime, in limits: QueueLimits) -> Burial.Reason? {
         guard let record = records[id], !record.isBuried else { return nil }
         if let attempts = attempts[id] {
@@ -59,7 +68,7 @@ extension Ledger {
         return age >= record.lifetime ? .expired : nil
     }
 
-    /// Why an attempt may not begin.
+    /// The reason for which an attempt may not begin.
     enum AttemptRefusal: Error, Hashable {
         /// The request was delivered, edited or removed, or another request of the lane goes first.
         case gone
@@ -69,8 +78,12 @@ extension Ledger {
         case overdue(Burial.Reason)
     }
 
-    /// Requires that an attempt may begin now.
-    /// - Parameter content: The frame with the content that is to be sent.
+    /// Requires that an attempt may begin now. Called under the lock of the journal, in the transaction that notes the attempt, so that no
+    /// other process can change the request between the check and the note.
+    /// - Parameters:
+    ///   - content: The frame with the content that is to be sent. If the request was edited meanwhile, it has another one.
+    ///   - holder: The process that wants to send.
+    /// - Throws: ``AttemptRefusal``.
     func requireAttempt(
         _ id: QueuedRequestID,
         content: UInt64,
@@ -86,12 +99,13 @@ extension Ledger {
         if let reason = overdue(id, at: now, in: limits) { throw .overdue(reason) }
     }
 
-    /// Whether a process has the role of the sender.
+    /// Returns whether a process has the role of the sender now.
     func isSender(_ holder: UInt64, at now: QueueTime) -> Bool { lease?.holder == holder && holds(at: now) }
 
     /// Returns the entry by which a process takes or renews the role of the sender.
-    /// - Returns: `nil` if it has the role for long enough.
-    /// - Throws: ``AttemptRefusal/notSender`` if another process has it.
+    /// - Parameter duration: The length of the lease, in milliseconds.
+    /// - Returns: `nil` if the process took or renewed the role less than a third of its lease ago.
+    /// - Throws: ``AttemptRefusal/notSender`` if another process has the role.
     func leasing(by holder: UInt64, at now: QueueTime, for duration: Int64) throws(AttemptRefusal) -> QueueEntry? {
         if let lease, holds(at: now) {
             guard lease.holder == holder else { throw .notSender }
@@ -100,12 +114,14 @@ extension Ledger {
         return .leased(holder: holder, now, milliseconds: duration)
     }
 
-    /// When a process may try again to take the role of the sender, in milliseconds; 0 for now.
+    /// Returns the time until the present lease ends, in milliseconds; 0 if no process has the role.
     func leaseEnd(at now: QueueTime) -> Int64 {
         guard let lease, holds(at: now), let age = now.age(since: lease.since) else { return 0 }
         return lease.milliseconds - age
     }
 
+    /// Returns whether the lease has not ended. A lease of another boot has ended, because its process has. A lease of unknown age counts
+    /// as ended.
     private func holds(at now: QueueTime) -> Bool {
         guard let lease else { return false }
         // The process of another boot has ended.

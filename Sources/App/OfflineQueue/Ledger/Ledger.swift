@@ -1,50 +1,74 @@
-/// The state of a queue: what the entries of its journal say, and nothing else.
+/// The state of a queue, derived from the entries of its journal alone.
 ///
-/// Every process that shares the queue derives the same ledger. What the queue decides is decided by it, under the lock of the journal.
+/// Every process that shares the queue derives the same ledger, because all of them apply the same entries in the same order. The queue
+/// makes its decisions with the ledger, under the lock of the journal. The ledger has no clock and does no I/O.
+///
+/// Invariants:
+/// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among them; all others are in
+///   the line of their lane.
+/// - `liveBytes` is the sum of the sizes of all frames that ``keeps(kind:sequence:)`` returns `true` for: one frame with the content of
+///   each record, and `marks`.
+/// - Lanes and owners are never removed, so that their numbers stay valid for the dispatcher.
+///
+/// The contents of requests stay on disk.
 struct Ledger: Sendable {
-    /// A stored request, as far as it is kept in memory.
+    /// The part of a stored request that is kept in memory. Small integers stand for the lane and the boot, because a queue may have
+    /// thousands of records.
     struct Record: Sendable {
-        /// The frame with the present content.
+        /// The sequence number of the frame with the present content.
         var content: UInt64
+        /// The size of this frame in the file, in bytes.
         var size: UInt32
+        /// The index of the lane in ``Ledger/lanes``.
         var lane: UInt32
         var createdWall: Int64
         var createdUptime: Int64
+        /// The time after its creation during which the request may be sent, in milliseconds.
         var lifetime: Int64
+        /// The index in the list of boots of the boot in which the request was created.
         var boot: UInt32
         var isBuried = false
         var isCoalescing = false
     }
 
-    /// The attempts to send a request, and which of them have an unknown outcome.
+    /// The attempts to send a request, and whether the server may have performed one of them.
+    ///
+    /// An attempt has an unknown outcome from its beginning until a settlement states that the server did not perform it. A crash between
+    /// the two therefore leaves a doubt, and never a wrong certainty.
     struct Attempts: Sendable {
+        /// The number of attempts that began, without those that never left the device.
         var count = 0
-        /// When the first attempt began whose outcome is not known.
+        /// The beginning of the first attempt whose outcome is unknown; `nil` if the server surely performed none.
         var doubtSince: QueueTime?
-        /// The attempt that began last, and what ``doubtSince`` was before.
+        /// The beginning of the last attempt.
         var last: QueueTime?
+        /// The value of ``doubtSince`` before the last attempt, which is restored if the server did not perform that attempt.
         var doubtBefore: QueueTime?
-        /// How often the server failed while it performed the request.
+        /// The number of failures of the server while it performed the request.
         var failures = 0
-        /// The frames that say so.
+        /// The frames of these entries, which a compaction keeps as long as the request is stored.
         var frames: [UInt64] = []
     }
 
+    /// The requests of one lane of one owner.
     struct Lane: Sendable {
         let owner: Int
         let name: String
         var line = RecordLine()
-        /// The dead letters of the lane.
+        /// The number of dead letters of the lane.
         var buried = 0
     }
 
+    /// The usage of one owner, which is compared with ``QueueLimits``.
     struct Owner: Sendable {
         let owner: QueueOwner
-        /// The stored requests, dead letters included.
+        /// The number of stored requests, including dead letters.
         var count = 0
+        /// The bytes of the frames with their contents.
         var bytes = 0
     }
 
+    /// The role of the sender: the process `holder` has it from `since` on for `milliseconds`. Only this process may begin attempts.
     struct Lease: Hashable, Sendable {
         var holder: UInt64
         var since: QueueTime
@@ -56,35 +80,43 @@ struct Ledger: Sendable {
         var key: String
     }
 
+    /// The stored requests, including dead letters, by their identifiers.
     private(set) var records: [QueuedRequestID: Record] = [:]
+    /// The requests of which an attempt began.
     private(set) var attempts: [QueuedRequestID: Attempts] = [:]
+    /// The lanes in the order of their first request. The index of a lane never changes.
     private(set) var lanes: [Lane] = []
     private(set) var owners: [Owner] = []
+    /// The last lease, which may have ended; `nil` before the first one.
     private(set) var lease: Lease?
-    /// The dead letters, by the frame that says why.
+    /// The dead letters, with the frames that describe them.
     private(set) var buried: [QueuedRequestID: (frame: UInt64, burial: Burial)] = [:]
     private var laneNumbers: [QueueOwner: [String: Int]] = [:]
     private var ownerNumbers: [QueueOwner: Int] = [:]
+    /// The boots in which the records were created. ``Record/boot`` is an index.
     private var boots: [UInt64] = []
+    /// The pending request of each coalescing key.
     private var coalescing: [CoalescingKey: QueuedRequestID] = [:]
     private var coalescingKeys: [QueuedRequestID: CoalescingKey] = [:]
-    /// The frames that count, other than the present contents, with their sizes.
+    /// The frames that a compaction keeps, with their sizes, except the frames with present contents: attempts, burials, the lease, and
+    /// frames of unknown kinds.
     private var marks: [UInt64: UInt32] = [:]
     private var leaseFrame: UInt64?
-    /// Frames whose content is newer than the frame that gave the request its identifier.
+    /// The requests whose present content is in a later frame than the one that gave them their identifier, by this later frame.
     private var moved: [UInt64: QueuedRequestID] = [:]
+    /// The bytes of the frames that a compaction would keep.
     private(set) var liveBytes = 0
-    /// How many requests were delivered since the ledger was created.
+    /// The number of deliveries that were applied for the first time, including those that opening the journal finds.
     private(set) var delivered = 0
-    /// The last frame that was applied.
+    /// The largest sequence number that was applied. An entry with a smaller one is applied again after a restart.
     private(set) var sequence: UInt64 = 0
     /// Called with each entry that changed something.
     var onChange: (@Sendable (Change) -> Void)?
 
-    /// An entry that changed something, for those who observe the queue.
+    /// A change of the ledger, for the observers of the queue.
     enum Change: Sendable {
         case entry(QueueEntry, id: QueuedRequestID, sequence: UInt64)
-        /// The ledger was built again: there may be changes that were not reported.
+        /// The ledger was derived again from a compacted journal: changes may be missing from the reports.
         case restarted
     }
 
@@ -92,10 +124,12 @@ struct Ledger: Sendable {
         self.onChange = onChange
     }
 
-    /// The number of stored requests that are no dead letters.
+    /// The number of stored requests without the dead letters.
     var pendingCount: Int { records.count - buried.count }
 
-    /// Begins anew: the entries that count follow.
+    /// Removes all requests: the journal applies the entries that a compaction kept next.
+    ///
+    /// Lanes and owners keep their numbers. Entries with known sequence numbers are applied without a report to observers.
     mutating func restart() {
         var new = Ledger(onChange: onChange)
         (new.sequence, new.delivered) = (sequence, delivered)
@@ -108,16 +142,23 @@ struct Ledger: Sendable {
         if known > 0 { onChange?(.restarted) }
     }
 
-    /// Applies a frame of the journal.
+    /// Applies a frame of the journal. A frame of an unknown kind, or with an unknown payload, comes from a newer version of the app: it is
+    /// kept and otherwise ignored.
     mutating func apply(kind: UInt8, payload: [UInt8], sequence: UInt64, storedSize: Int) {
         guard let entry = try? QueueEntry(kind: kind, payload: payload) else {
-            // Of a newer version. It stays.
             mark(sequence, storedSize)
             return
         }
         apply(entry, sequence: sequence, storedSize: storedSize)
     }
 
+    /// Applies an entry. An entry for a request that is no longer stored has no effect.
+    ///
+    /// After a compaction only the last frame with the content of a request is left, so that `replaced` and `revived` also create a
+    /// request.
+    /// - Parameters:
+    ///   - sequence: The sequence number of the entry's frame; for `stored`, it becomes the identifier of the request.
+    ///   - storedSize: The size of the frame in the file, in bytes.
     mutating func apply(_ entry: QueueEntry, sequence: UInt64, storedSize: Int) {
         let isNew = sequence > self.sequence
         self.sequence = max(self.sequence, sequence)
@@ -180,7 +221,7 @@ struct Ledger: Sendable {
         if isNew { onChange?(.entry(entry, id: id, sequence: sequence)) }
     }
 
-    /// Whether a compaction keeps a frame.
+    /// Returns whether a compaction keeps a frame. O(1).
     func keeps(kind: UInt8, sequence: UInt64) -> Bool {
         if marks[sequence] != nil { return true }
         if moved[sequence] != nil { return true }
@@ -189,22 +230,29 @@ struct Ledger: Sendable {
 
     // MARK: Reading
 
+    /// Returns the time at which a request was stored or put back.
     func created(_ record: Record) -> QueueTime {
         QueueTime(wall: record.createdWall, boot: boots[Int(record.boot)], uptime: record.createdUptime)
     }
 
+    /// Returns the owner of a request.
     func owner(of record: Record) -> QueueOwner { owners[lanes[Int(record.lane)].owner].owner }
 
+    /// Returns the usage of an owner; `nil` if the owner never had a request.
     func usage(of owner: QueueOwner) -> Owner? { ownerNumbers[owner].map { owners[$0] } }
 
+    /// Returns the index of a lane; `nil` if the lane never had a request.
     func lane(_ name: String, of owner: QueueOwner) -> Int? { laneNumbers[owner]?[name] }
 
+    /// Returns the coalescing key of a request.
     func coalescingKey(of id: QueuedRequestID) -> String? { coalescingKeys[id]?.key }
 
+    /// Returns the pending request with a coalescing key.
     func coalesced(_ key: String, lane: Int) -> QueuedRequestID? { coalescing[CoalescingKey(lane: lane, key: key)] }
 
     // MARK: Changing
 
+    /// Adds a request to its lane, at the place of its identifier, and to the usage of its owner.
     private mutating func insert(_ id: QueuedRequestID, _ header: RequestHeader, content: UInt64, size: Int) {
         let lane = number(ofLane: header.lane, of: header.owner)
         records[id] = Record(
@@ -228,7 +276,7 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Removes a request and the frames that only it needs.
+    /// Removes a request, and the marks that only it needs.
     private mutating func drop(_ id: QueuedRequestID) {
         guard let record = records.removeValue(forKey: id) else { return }
         let lane = Int(record.lane)
@@ -248,20 +296,24 @@ struct Ledger: Sendable {
         }
     }
 
+    /// Ends the replacement of a request by its coalescing key, unless a later request has the key by now.
     private mutating func forgetCoalescing(_ id: QueuedRequestID) {
         guard let key = coalescingKeys[id], coalescing[key] == id else { return }
         coalescing[key] = nil
     }
 
+    /// Notes a frame that a compaction keeps.
     private mutating func mark(_ frame: UInt64, _ size: Int) {
         marks[frame] = UInt32(clamping: size)
         liveBytes += size
     }
 
+    /// Notes that a compaction need not keep a frame any longer.
     private mutating func unmark(_ frame: UInt64) {
         if let size = marks.removeValue(forKey: frame) { liveBytes -= Int(size) }
     }
 
+    /// Returns the index of a lane, and adds the lane and its owner if they are new.
     private mutating func number(ofLane name: String, of owner: QueueOwner) -> Int {
         if let number = laneNumbers[owner]?[name] { return number }
         let ownerNumber = ownerNumbers[owner] ?? owners.count
@@ -275,7 +327,7 @@ struct Ledger: Sendable {
     }
 
     private mutating func number(ofBoot boot: UInt64) -> UInt32 {
-        // Boots are few, and the last one is asked for most of the time.
+        // Boots are few, and most requests are of the last one.
         if let index = boots.lastIndex(of: boot) { return UInt32(index) }
         boots.append(boot)
         return UInt32(boots.count - 1)
@@ -283,6 +335,7 @@ struct Ledger: Sendable {
 }
 
 extension Ledger.Attempts {
+    /// Notes that an attempt began, whose outcome is unknown until it is settled.
     fileprivate mutating func begin(at time: QueueTime, frame: UInt64) {
         count += 1
         last = time
@@ -291,6 +344,7 @@ extension Ledger.Attempts {
         frames.append(frame)
     }
 
+    /// Notes the knowledge about the last attempt.
     fileprivate mutating func settle(_ settlement: QueueEntry.Settlement, frame: UInt64) {
         frames.append(frame)
         switch settlement {

@@ -1,41 +1,52 @@
 public import ErrorContract
 
-/// Why a queue did not do what the app asked for. Nothing was stored or changed.
+/// The reason for which a queue did not do what the app requested. Nothing was stored or changed, with the exception in ``storage(_:)``.
+///
+/// Show the user ``full(_:)`` and ``storage(_:)`` as "could not be saved". Retry after ``locked``. The other cases are mistakes of the app,
+/// or mean that the request has meanwhile been sent.
 public enum QueueError: Error, Sendable {
-    /// The endpoint issues or takes credentials, or the call carries some. Such calls are never stored.
+    /// The path issues or takes credentials, such as a sign-in, a refresh or a password reset. Such calls are never stored.
     case carriesCredentials
-    /// The call carries the token of a session, but no user is signed in or the session does not name the account.
+    /// The endpoint requires the token of a session, but no user is signed in, or the credentials do not name the account
+    /// (`Credentials.userID`).
     case noIdentity
-    /// The requests of the account use up a limit.
+    /// The requests of the account use up a limit of ``QueueLimits``. Remove dead letters, or wait until requests are sent.
     case full(Limit)
     /// The body is larger than ``QueueLimits/body``, or it is a stream or a file.
     case unsuitableBody
-    /// There is no such request: it was delivered or removed.
+    /// The queue has no such request: it was delivered or removed.
     case unknownRequest
-    /// An attempt to send the request began: the server may have performed it, and it can no longer be changed.
+    /// An attempt to send the request began, so that the server may have performed it, or the request is a dead letter. It can no longer be
+    /// changed; ``OfflineQueue/remove(_:)`` removes it.
     case attemptBegan
-    /// The request is not a dead letter.
+    /// The request is pending, and only a dead letter can be put back.
     case notDeadLetter
-    /// The client can't make the request.
+    /// The client can't make the request, such as for a body that can't be encoded. The error is the client's.
     case invalidRequest(APIError)
-    /// The files of the queue can't be read now, such as on a locked device, or the key of an encrypted queue is missing.
+    /// The files of the queue can't be read now, such as before the first unlock of the device, or the key of an encrypted queue is
+    /// missing. Try again later.
     case locked
-    /// The queue was copied from another device or place, and the app has not called ``OfflineQueue/adopt()``.
+    /// The queue was copied from another device or place, and the app has not called ``OfflineQueue/adopt()``. No method throws this error
+    /// at present: a copied queue stores requests, and sends none. See ``OfflineQueue/isRestored``.
     case restored
-    /// The files can't be written, such as on a full disk.
+    /// The files can't be read or written: the disk is full or failed, another process used the files for longer than 10 s, a newer version
+    /// of the app wrote them, or the task was canceled (`CancellationError`).
+    ///
+    /// If only the sync to the disk failed, the change is in the file nevertheless, and survives the end of the process. This can happen to
+    /// a durable request, and when more than 4 MiB wait for a sync.
     case storage(any Error)
 
     /// A limit of ``QueueLimits``.
     public enum Limit: String, Hashable, Sendable {
-        /// The number of requests.
+        /// The number of requests (``QueueLimits/count``).
         case count
-        /// The bytes of requests.
+        /// The bytes of requests (``QueueLimits/bytes``).
         case bytes
     }
 }
 
 extension QueueError: CustomStringConvertible {
-    /// The error for a log.
+    /// A text for a log. It contains no content of the request.
     public var description: String {
         switch self {
         case .carriesCredentials: "the call carries credentials, which are never stored"
@@ -54,7 +65,9 @@ extension QueueError: CustomStringConvertible {
 }
 
 extension QueueError: APIErrorConvertible {
-    /// The error for a call that could neither be sent nor stored.
+    /// Returns the error for a call that could neither be sent nor stored: the client's error for ``invalidRequest(_:)``, otherwise an
+    /// error of the kind `custom` with the code `OFFLINE_QUEUE_FULL`, `OFFLINE_QUEUE_UNAVAILABLE` or, for ``noIdentity``, that of a missing
+    /// token.
     public func apiError(context: String?) -> APIError {
         if case .invalidRequest(let error) = self { return error }
         let code: ErrorCode =

@@ -1,5 +1,7 @@
-/// The pending requests of a lane, in order. The first and the last one are reached in O(1), also after many have been taken from the
-/// front.
+/// The pending requests of a lane, in the order of their identifiers.
+///
+/// An array with a moving start: the first requests are removed by advancing `head`. When more than half of the array, and more than 32
+/// places, are unused, they are freed in one step, so that removal at the front is O(1) on average.
 struct RecordLine: Sendable {
     private var ids: [QueuedRequestID] = []
     private var head = 0
@@ -9,7 +11,7 @@ struct RecordLine: Sendable {
     var first: QueuedRequestID? { isEmpty ? nil : ids[head] }
     var all: ArraySlice<QueuedRequestID> { ids[head...] }
 
-    /// O(1) at the end; elsewhere O(n).
+    /// Adds a request at the place of its identifier. O(1) at the end, O(n) elsewhere.
     mutating func insert(_ id: QueuedRequestID) {
         guard let last = ids.last, !isEmpty, id < last else { return ids.append(id) }
         let place = ids[head...].firstIndex { id < $0 } ?? ids.count
@@ -17,7 +19,7 @@ struct RecordLine: Sendable {
         ids.insert(id, at: place)
     }
 
-    /// O(1) at the front; elsewhere O(n).
+    /// Removes a request, if the line has it. O(1) at the front, O(n) elsewhere.
     mutating func remove(_ id: QueuedRequestID) {
         if first == id {
             head += 1

@@ -3,16 +3,22 @@ import HTTPTypes
 import Synchronization
 
 /// Distributes the changes of a ledger: to subscribers, and to the callers that wait for a request.
+///
+/// ``note(_:)`` runs under the lock of the journal, so all methods here are short, take only the lock of the hub, and never call the
+/// journal. Subscriptions are held weakly: a sequence that the app released gets no further events.
 final class ChangeHub: Sendable {
-    /// How a request ended for a caller that waits for it.
+    /// The end of a request for a caller that waits for it.
     enum Outcome: Sendable {
-        /// `nil` if another process or an earlier attempt delivered it, so that there is no response.
+        /// The server performed the request. The response is `nil` if another process or an earlier attempt received it.
         case delivered(HTTPResponse?, [UInt8])
+        /// The server refused the request, and would refuse it again.
         case refused(APIError)
-        /// It is sent later, or was removed.
+        /// The request stays stored, or was removed.
         case later
     }
 
+    /// - `waiters`: the callers that wait, at most one for each request.
+    /// - `wakeups`: the loops that wait for something to send.
     private struct State {
         var subscriptions: [Weak] = []
         var waiters: [QueuedRequestID: Waiter] = [:]
@@ -25,9 +31,12 @@ final class ChangeHub: Sendable {
     }
 
     /// Waits for the outcome of one request.
+    ///
+    /// The first outcome wins; later ones are ignored. ``wait()`` may be called once, before or after the outcome.
     final class Waiter: Sendable {
         private let state = Mutex<(outcome: Outcome?, reader: CheckedContinuation<Outcome, Never>?)>((nil, nil))
 
+        /// Sets the outcome if there is none, and resumes the caller.
         func settle(_ outcome: Outcome) {
             let reader = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
                 guard state.outcome == nil else { return nil }
@@ -38,7 +47,7 @@ final class ChangeHub: Sendable {
             reader?.resume(returning: outcome)
         }
 
-        /// The outcome. Returns `later` when the task is canceled.
+        /// Returns the outcome; `later` when the task is canceled.
         func wait() async -> Outcome {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
@@ -72,6 +81,7 @@ final class ChangeHub: Sendable {
         }
     }
 
+    /// Sends an event to all subscribers, and removes the subscribers that were released.
     func emit(_ event: QueueEvent) {
         let subscriptions = state.withLock { state in
             state.subscriptions.removeAll { $0.subscription == nil }
@@ -80,23 +90,27 @@ final class ChangeHub: Sendable {
         for subscription in subscriptions { subscription.subscription?.push(event) }
     }
 
+    /// Creates a subscription to all events from now on.
     func subscribe() -> QueueSubscription {
         let subscription = QueueSubscription()
         state.withLock { $0.subscriptions.append(Weak(subscription: subscription)) }
         return subscription
     }
 
+    /// Registers the caller that waits for a request.
     func wait(for id: QueuedRequestID, _ waiter: Waiter) { state.withLock { $0.waiters[id] = waiter } }
 
-    /// Removes the caller that waits for a request, to inform it later.
+    /// Removes the caller that waits for a request and returns it, so that only one party settles it.
     func take(_ id: QueuedRequestID) -> Waiter? { state.withLock { $0.waiters.removeValue(forKey: id) } }
 
+    /// Sets the outcome for the caller that waits for a request, if there is one.
     func settle(_ id: QueuedRequestID, _ outcome: Outcome) { take(id)?.settle(outcome) }
 
     /// Wakes the loops that wait for something to send.
     func wake() { for wakeup in state.withLock({ Array($0.wakeups.values) }) { wakeup.yield() } }
 
-    /// Runs a closure with a stream that gets an element when there may be something to send.
+    /// Runs a closure with a stream that gets an element when there may be something to send. Elements that are not consumed yet are merged
+    /// into one.
     func withWakeups<Result>(_ body: (AsyncStream<Void>) async -> Result) async -> Result {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
@@ -110,6 +124,7 @@ final class ChangeHub: Sendable {
 }
 
 extension QueueEvent {
+    /// The event for an entry; `nil` for entries that the app need not know of.
     fileprivate init?(_ entry: QueueEntry, id: QueuedRequestID) {
         switch entry {
         case .stored: self = .queued(id)

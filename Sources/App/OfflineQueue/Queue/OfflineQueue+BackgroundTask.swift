@@ -6,6 +6,9 @@
     extension OfflineQueue {
         /// Registers a background task that sends the requests of a queue. Call it before the app has finished launching.
         ///
+        /// The task opens the queue, drains it once, and gives up the role of the sender. When the system ends the task early, calls in
+        /// flight end, and no further ones begin. The task counts as successful if no request is pending.
+        ///
         /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.
         /// - Parameters:
         ///   - identifier: The identifier of the task.
@@ -33,7 +36,14 @@
             }
         }
 
-        /// Asks the system to run the task when the device has a network. Call it when the app enters the background with pending requests.
+        /// Requests that the system runs the task when the device has a network. Call it when the app enters the background with pending
+        /// requests.
+        ///
+        /// The system decides when the task runs. A later call with the same identifier replaces an earlier one.
+        /// - Parameters:
+        ///   - identifier: The identifier with which the task was registered.
+        ///   - earliest: The time before which the task must not begin; `nil` for no restriction.
+        /// - Throws: The error of `BGTaskScheduler.submit(_:)`, such as for an identifier that `Info.plist` does not list.
         public static func scheduleBackgroundTask(_ identifier: String, earliest: Date? = nil) throws {
             let request = BGProcessingTaskRequest(identifier: identifier)
             request.requiresNetworkConnectivity = true

@@ -6,7 +6,7 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Requests that are stored, changed and removed.
+/// Storing, changing and removing requests.
 extension OfflineQueue {
     /// Stores a request, to be sent in its turn.
     ///
@@ -17,11 +17,22 @@ extension OfflineQueue {
     ///   - body: A value that the client's coding writes as JSON now; it is sent as it was stored, also by a later version of the app.
     ///   - query: Items that are appended to the query of the path.
     ///   - options: `queueing` names the lane, the lifetime and the coalescing key; an `idempotencyKey` replaces the one that the queue
-    ///     makes. Other options are not stored.
-    ///   - context: Where in the app the call is made.
-    ///   - isDurable: Whether the method returns only when the request survives a loss of power. Otherwise it returns when the request
-    ///     survives the end of the process, and survives a loss of power within 50 ms.
-    /// - Returns: The identifier of the request; that of the replaced one if a coalescing key replaced it.
+    ///     creates. Other options are not stored.
+    ///   - context: Where in the app the call is made; errors and the client's log contain it.
+    ///   - isDurable: Whether the method returns only when the request survives a loss of power. This costs a sync of the disk. Otherwise
+    ///     it returns when the request survives the end of the process; the request then survives a loss of power within 50 ms.
+    /// - Returns: The identifier of the request. If the request replaced a pending one with the same coalescing key, the identifier and
+    ///   the place of that one are used.
+    /// - Throws: ``QueueError``. If the task is canceled, the method throws and has stored nothing, or it succeeds and returns the
+    ///   identifier.
+    ///     - ``QueueError/invalidRequest(_:)``: the body can't be encoded, or the client can't make the request.
+    ///     - ``QueueError/carriesCredentials``: the path belongs to sign-in, registration, refresh or password reset.
+    ///     - ``QueueError/noIdentity``: the endpoint requires a token, and no account is signed in.
+    ///     - ``QueueError/unsuitableBody``: the body is larger than ``QueueLimits/body``, or it is not in memory.
+    ///     - ``QueueError/full(_:)``: the account has reached a limit. The queue removes nothing to make room.
+    ///     - ``QueueError/locked``: the files or the key of the cipher are not available.
+    ///     - ``QueueError/storage(_:)``: the disk is full or failed. With `isDurable`, the request may be stored nevertheless: the queue
+    ///       reports a failed sync of a request that is already in the file by this error, and sends the request.
     @discardableResult
     public func enqueue<Body: Encodable>(
         _ method: HTTPRequest.Method,
@@ -45,7 +56,10 @@ extension OfflineQueue {
         )
     }
 
-    /// Stores a request with a body in bytes.
+    /// Stores a request with a body in bytes, to be sent in its turn.
+    ///
+    /// Use it for bodies that are not JSON. The body must be in memory: a file or a stream is refused. Parameters, result and errors are
+    /// those of ``enqueue(_:_:_:query:options:context:isDurable:)``.
     @discardableResult
     public func enqueue(
         _ method: HTTPRequest.Method,
@@ -60,12 +74,29 @@ extension OfflineQueue {
         return try await store(draft, isDurable: isDurable)
     }
 
-    /// Sends a request now if possible, and stores it if it can't be sent, or if requests before it in its lane can't.
+    /// Sends a request now if possible, and returns its response. If the request can't be sent now, it stays stored and is sent later.
     ///
-    /// The request is stored before its first byte is sent, so that it is performed once even if the app ends meanwhile. Only endpoints and
-    /// calls that opt in by a `QueueingPolicy` are stored; other calls are sent as by the client, and fail as there.
-    /// - Returns: The value of the response, or the identifier of the stored request if there was no response within the time of the call.
-    /// - Throws: `APIError` if the server refused the request, and if it can't be stored. The request is then not in the queue.
+    /// The request is stored before its first byte is sent, so that it is performed once even if the app ends meanwhile. It waits for the
+    /// requests before it in its lane. Only endpoints and calls that opt in by a `QueueingPolicy` are stored; other calls are sent by the
+    /// client directly, and fail with its errors.
+    ///
+    /// If the app never needs the response, use ``enqueue(_:_:_:query:options:context:isDurable:)``, which does not wait for the network.
+    ///
+    /// If the task is canceled while it waits for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
+    /// stored.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path relative to the client's base URL.
+    ///   - body: A value that the client's coding writes as JSON.
+    ///   - query: Items that are appended to the query of the path.
+    ///   - options: `queueing` opts in and names the lane; `timeout` limits how long the method waits for the
+    ///     response.
+    ///   - context: Where in the app the call is made; errors and the client's log contain it.
+    /// - Returns: The value of the response, or the identifier of the stored request if there was no response within the timeout.
+    /// - Throws: `APIError`. If the server refused the request, the error is the refusal, and no dead letter is stored. If the request
+    ///   can't be stored, the code is `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, or that of a missing token. The kind `decoding`
+    ///   means that the server performed the request, but its response can't be decoded, or was lost because another attempt or another
+    ///   process delivered the request. In all of these cases the request is not in the queue.
     public func send<Value: Decodable, Body: Encodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -84,7 +115,11 @@ extension OfflineQueue {
         }
     }
 
-    /// Sends a request now if possible, for a response whose content does not matter; see ``send(_:_:_:query:options:context:)``.
+    /// Sends a request now if possible, for a response whose content does not matter.
+    ///
+    /// Parameters and errors are those of ``send(_:_:_:query:options:context:)``, except that a response without content, or one that
+    /// another process received, is no error.
+    /// - Returns: ``QueueResult/response(_:)`` if the server performed the request, or the identifier of the stored request.
     public func send<Body: Encodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -100,15 +135,29 @@ extension OfflineQueue {
         }
     }
 
-    /// Replaces the body of a request that was not sent yet. Its path, its lane and its place in it stay.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request.
+    /// Replaces the body of a request that was not sent yet by a value that is encoded as JSON.
+    ///
+    /// Identifier, path, lane, place in the lane, time of creation and idempotency key stay the same. A request may also be edited after an
+    /// attempt of which no byte left the device.
+    /// - Parameters:
+    ///   - id: A pending request.
+    ///   - body: The new body.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter;
+    ///   ``QueueError/unknownRequest`` if it was delivered or removed; ``QueueError/unsuitableBody`` and ``QueueError/full(_:)`` if the
+    ///   new body exceeds a limit; ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written. The request is not
+    ///   changed then.
     public func edit<Body: Encodable>(_ id: QueuedRequestID, _ body: Body) async throws(QueueError) {
         let content: RequestBody?
         do { content = try client.jsonBody(body, context: nil) } catch { throw .invalidRequest(error) }
         try await edit(id, body: content)
     }
 
-    /// Replaces the body of a request that was not sent yet by bytes.
+    /// Replaces the body of a request that was not sent yet by bytes in memory; `nil` removes the body.
+    ///
+    /// ```swift
+    /// try await queue.edit(id, body: RequestBody(bytes, contentType: "text/plain"))
+    /// ```
+    /// Effects and errors are those of the method that encodes a value.
     public func edit(_ id: QueuedRequestID, body: RequestBody?) async throws(QueueError) {
         let bytes = try stored(body)
         var content = try await content(of: id)
@@ -121,9 +170,12 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes a request that was not sent yet: the server never performs it.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request; ``remove(_:)`` removes it even so, and dead
-    ///   letters.
+    /// Removes a request that was not sent yet. When the method returns, the server will never perform the request.
+    ///
+    /// Unlike ``remove(_:)``, it refuses a request that the server may have received, so that the app can report the truth to the user.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter;
+    ///   ``QueueError/unknownRequest`` if it was delivered or removed; ``QueueError/storage(_:)`` if the removal can't be written. A full
+    ///   disk is no error as long as the reserve of the file lasts (64 KiB).
     public func cancel(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             _ = try ledger.editable(id)
@@ -132,7 +184,11 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes a request or a dead letter in any state. The server may have performed it, or may still perform it.
+    /// Removes a request or a dead letter in any state.
+    ///
+    /// An attempt that is in flight is not aborted: the server may have performed the request, or may still perform it. Use ``cancel(_:)``
+    /// to remove only requests that the server can't have received.
+    /// - Throws: ``QueueError/unknownRequest`` if it was delivered or removed; ``QueueError/storage(_:)`` if the removal can't be written.
     public func remove(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             guard ledger.records[id] != nil else { throw .unknownRequest }
@@ -144,7 +200,13 @@ extension OfflineQueue {
 
     /// Puts a dead letter back into its place in its lane, with a new idempotency key and its full lifetime.
     ///
-    /// A request whose outcome is unknown may be performed twice then: ask the user, or read the server's state before.
+    /// The place is that of the original order: the request goes before all requests of the lane that were stored after it. Its attempts
+    /// and failures count from zero again. The identifier stays the same.
+    ///
+    /// - Important: A dead letter with the reason ``DeadLetter/Reason/unknownOutcome`` may be performed twice. Ask the user, or read the
+    ///   server's state, before the call.
+    /// - Throws: ``QueueError/notDeadLetter`` if the request is pending; ``QueueError/unknownRequest`` if it was delivered or removed;
+    ///   ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written.
     public func retry(_ id: QueuedRequestID) async throws(QueueError) {
         var content = try await content(of: id)
         content.idempotencyKey = IdempotencyKeyMiddleware.randomKey()
@@ -158,7 +220,11 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes all requests and dead letters of an account. A request that is being sent may still be performed.
+    /// Removes all requests and dead letters of an account in one step, for example after the user deleted the account.
+    ///
+    /// A request that is being sent may still be performed. Callers that wait in ``send(_:_:_:query:options:context:)`` get the identifier
+    /// of a request that no longer exists. An account without requests is no error.
+    /// - Throws: ``QueueError/storage(_:)`` if the removal can't be written; nothing is removed then.
     public func discard(owner: QueueOwner) async throws(QueueError) {
         try await change { _, transaction throws(QueueError) in
             transaction.usesReserve = true
@@ -167,15 +233,19 @@ extension OfflineQueue {
     }
 }
 
-/// Snapshots of what is stored.
+/// Snapshots of the stored requests.
 extension OfflineQueue {
-    /// The accounts that have stored requests, those of accounts that are not signed in included.
+    /// The accounts that have stored requests or dead letters, including accounts that are not signed in. Read from memory, like
+    /// ``counts``.
     public var owners: [QueueOwner] { journal.withState { ledger in ledger.owners.filter { $0.count > 0 }.map(\.owner) } }
 
-    /// Returns the requests that are to be sent, in order, with those that other processes have stored.
+    /// Returns the requests that are to be sent, in the order in which they were stored, after reading what other processes have stored.
+    ///
+    /// A request whose content can't be read or decrypted now is left out; ``counts`` includes it.
     /// - Parameters:
-    ///   - lane: The lane; `nil` for all.
-    ///   - limit: The largest number of requests; each is read from the disk.
+    ///   - lane: The name of the lane, over all accounts; `nil` for all lanes.
+    ///   - limit: The largest number of requests. Each is read from the disk.
+    /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func pending(lane: String? = nil, limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
         let ids = try await change { ledger, _ throws(QueueError) in
             ledger.lanes.filter { lane == nil || $0.name == lane }.flatMap { $0.line.all.prefix(limit) }.sorted().prefix(limit)
@@ -183,13 +253,19 @@ extension OfflineQueue {
         return requests(Array(ids))
     }
 
-    /// Returns the dead letters, the oldest first.
-    /// - Parameter limit: The largest number of dead letters; each is read from the disk.
+    /// Returns the dead letters in the order in which their requests were stored, after reading what other processes have stored.
+    ///
+    /// A dead letter whose content can't be read or decrypted now is left out.
+    /// - Parameter limit: The largest number of dead letters. Each is read from the disk.
+    /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func deadLetters(limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
         requests(try await change { ledger, _ throws(QueueError) in Array(ledger.buried.keys.sorted().prefix(limit)) })
     }
 
     /// Returns the state of a request; `nil` if it was delivered or removed.
+    ///
+    /// The state is read from memory: it does not include changes by other processes since this process last read the file. In a process
+    /// that is not the sender, a request that the sender is sending is reported as ``QueuedRequest/Status/pending``.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
         let facts = journal.withState { ledger in
             ledger.records[id].map { record in
@@ -209,6 +285,7 @@ extension OfflineQueue {
         return facts.pause.map { .paused($0) } ?? .pending
     }
 
+    /// Reads the contents of requests from the disk. Leaves out requests that ended meanwhile or that can't be read.
     private func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
         ids.compactMap { id in
             let facts = journal.withState { ledger in
@@ -236,13 +313,17 @@ extension OfflineQueue {
 }
 
 extension OfflineQueue {
-    /// A request that is complete but for its identifier.
+    /// A request that is complete except for its identifier.
     struct Draft {
         var header: RequestHeader
         var content: RequestContent
     }
 
-    /// - Throws: ``QueueError`` if the request may not be stored.
+    /// Checks a call, and creates the request that can be stored for it. Changes nothing.
+    ///
+    /// The owner is the account that is signed in now, or none if the endpoint requires no token.
+    /// - Throws: ``QueueError/invalidRequest(_:)``, ``QueueError/carriesCredentials``, ``QueueError/noIdentity`` or
+    ///   ``QueueError/unsuitableBody``.
     func draft(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -282,8 +363,12 @@ extension OfflineQueue {
         )
     }
 
-    /// Stores a request.
-    /// - Parameter waiter: Is informed of the outcome.
+    /// Stores a request, in place of the pending one with the same coalescing key if there is one.
+    /// - Parameters:
+    ///   - draft: The request.
+    ///   - isDurable: Whether the method returns only when the request survives a loss of power.
+    ///   - waiter: Gets the outcome. It is registered before the entry is applied, so that no outcome is missed.
+    /// - Returns: The identifier of the request.
     func store(_ draft: Draft, isDurable: Bool, waiter: ChangeHub.Waiter? = nil) async throws(QueueError) -> QueuedRequestID {
         let header = draft.header
         return try await change(isDurable: isDurable) { ledger, transaction throws(QueueError) in
@@ -305,15 +390,15 @@ extension OfflineQueue {
         return try content(of: id, frame: frame, owner)
     }
 
-    /// The bytes of a body that can be stored.
+    /// Returns the bytes of a body that can be stored.
+    /// - Throws: ``QueueError/unsuitableBody`` if the body is not in memory, can be read only once, or exceeds ``QueueLimits/body``.
     private func stored(_ body: RequestBody?) throws(QueueError) -> [UInt8]? {
         guard let body else { return nil }
         guard let bytes = body.bytes, !body.isOneShot, bytes.count <= options.limits.body else { throw .unsuitableBody }
         return bytes
     }
 
-    /// Whether a path belongs to the operations that issue or take credentials: what they carry must not be stored, and they are of no
-    /// use later.
+    /// Whether a path belongs to an operation that issues or takes credentials. Its content must not be stored, and is of no use later.
     private static func carriesCredentials(_ path: String) -> Bool {
         let path = path.prefix { $0 != "?" }
         let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me

@@ -8,12 +8,16 @@ import Timekeeping
 
 /// The loops that send.
 extension OfflineQueue {
-    /// Sends stored requests until the task is canceled: when one is stored, when the pause of a lane ends, when the network or the account
-    /// changes, and in any case from time to time.
+    /// Sends stored requests until the task is canceled. Start it once, for the lifetime of the app or of a scene:
     ///
     /// ```swift
     /// .task { await queue.run() }
     /// ```
+    /// The method drains the queue, and then sleeps until a request is stored, the delay of a lane ends, the network or the account
+    /// changes, or ``Options/watchdog`` has passed. In a process that is not the sender, it tries to take the role when the lease of the
+    /// sender ends.
+    ///
+    /// When the task is canceled, a drain that runs continues until its calls have ended.
     public func run() async {
         await hub.withWakeups { wakeups in
             while !Task.isCancelled {
@@ -30,25 +34,33 @@ extension OfflineQueue {
         }
     }
 
-    /// Sends all requests that can be sent now, and returns when there is none left. Only one drain runs at a time: further callers wait
-    /// for it.
+    /// Sends all requests that can be sent now, and returns when no further one can be sent.
     ///
-    /// A drain that began goes on if the caller is canceled.
+    /// Requests stay stored if their lane waits after a failure, if their account is paused, or if their lane stopped at a dead letter. The
+    /// method returns at once if another process is the sender, or if the queue ``isRestored``. It throws no errors: ``events`` reports the
+    /// failures.
+    ///
+    /// Only one drain runs at a time: further callers wait for it. If the caller is canceled, it returns at once and the drain continues;
+    /// use ``stop()`` to end the drain.
     public func drain() async {
         _ = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
     }
 
-    /// Ends the drain that runs as soon as its calls in flight have ended. The next ``drain()`` sends again.
+    /// Ends the running drain as soon as its calls in flight have ended: no further call begins. The next ``drain()`` sends again.
+    ///
+    /// ``run()`` starts further drains; cancel its task as well if nothing must be sent.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 
-    /// Tries all lanes again at once, those of accounts whose credentials were refused included. Call it when the app becomes active.
+    /// Ends the delays of all lanes and the pauses of accounts whose credentials were refused, so that ``run()`` tries them at once. Call
+    /// it when the app becomes active. The queue calls it when the network returns.
     public func wake() {
         dispatcher.withLock { $0.wake() }
         hub.wake()
     }
 
-    /// Gives up the role of the sender, so that another process can take it at once. Call it before the app is suspended, after ``run()``
-    /// and ``drain()`` have ended.
+    /// Gives up the role of the sender, so that another process can take it before ``Options/lease`` has passed. Call it before the app is
+    /// suspended, after ``run()`` and ``drain()`` have ended. Does nothing in a process that is not the sender. If the entry can't be
+    /// written, the lease ends by itself.
     public func resign() async {
         let now = now
         _ = try? await change { ledger, transaction throws(QueueError) in
@@ -58,8 +70,14 @@ extension OfflineQueue {
         }
     }
 
+    /// An event that a running drain waits for.
     private enum Occasion { case ended, woken, renewal }
 
+    /// Runs one drain.
+    ///
+    /// The task group has one child for each call, and two that repeat: one ends when something may have become ready to send, the other
+    /// when the lease must be renewed. Both are started only when there is a call to wait for. The loop ends when no call is in flight and
+    /// ``step()`` returns nothing to send.
     private func drainOnce() async {
         dispatcher.withLock { $0.isStopped = false }
         await identify()
@@ -110,6 +128,7 @@ extension OfflineQueue {
         }
     }
 
+    /// Chooses the next request, and marks its lane as busy.
     private func step() -> Dispatcher.Step {
         let now = client.environment.clock.now
         return journal.withState { ledger in
@@ -117,7 +136,8 @@ extension OfflineQueue {
         }
     }
 
-    /// The instant at which ``run()`` tries again.
+    /// The instant at which ``run()`` tries again: the end of another process's lease, or the end of the first delay of a lane; `nil` if
+    /// neither is known.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
@@ -130,8 +150,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Takes the role of the sender, or renews it.
-    /// - Returns: Whether this process has it.
+    /// Takes the role of the sender, or renews it, if there is something to send.
+    /// - Returns: Whether this process has the role. `false` also if the file can't be written.
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
@@ -161,6 +181,8 @@ extension OfflineQueue {
         if case .pause = ending { announcePauses() }
     }
 
+    /// Sends a stored request and writes the result to the journal.
+    /// - Returns: The effect on the lane of the request.
     private func call(_ id: QueuedRequestID) async -> Dispatcher.Ending {
         let changes = sessionChanges.load(ordering: .acquiring)
         let facts = journal.withState { ledger in
@@ -184,6 +206,7 @@ extension OfflineQueue {
         }
     }
 
+    /// Sends a request through the client, with its idempotency key and its owner's account. The innermost middleware notes the attempts.
     private func exchange(
         _ id: QueuedRequestID,
         _ content: RequestContent,
@@ -231,6 +254,8 @@ extension OfflineQueue {
         }
     }
 
+    /// Writes the consequence of a failed call to the journal, and reports it to subscribers or to the caller that waits.
+    /// - Parameter isNewSession: Whether the session changed while the call was in flight.
     private func settle(
         _ id: QueuedRequestID,
         _ owner: QueueOwner,
@@ -273,7 +298,9 @@ extension OfflineQueue {
         }
     }
 
-    /// Appends the entry that ends a request, unless something else has ended it.
+    /// Appends the entry that ends a request, unless another process or the app has ended it.
+    /// - Returns: `backOff` if the entry can't be written: the request is then sent again with the same idempotency key, so that the server
+    ///   does not perform it twice.
     private func finish(_ id: QueuedRequestID, _ entry: QueueEntry) async -> Dispatcher.Ending {
         do {
             try await change { ledger, transaction throws(QueueError) in
@@ -283,11 +310,11 @@ extension OfflineQueue {
             }
             return .next
         } catch {
-            // It is sent again, with the same idempotency key.
             return .backOff(nil)
         }
     }
 
+    /// Reports a failed call to subscribers.
     private func report(_ error: APIError, _ id: QueuedRequestID, wait: Duration?) {
         hub.emit(
             .failed(
@@ -306,8 +333,11 @@ extension OfflineQueue {
 
 /// Callers that wait for the outcome of a request.
 extension OfflineQueue {
-    /// Sends a request now if possible, as ``send(_:_:_:query:options:context:)`` does.
-    /// - Returns: The response, which is `nil` if an earlier attempt delivered the request; or the identifier of the stored request.
+    /// Sends a call, through the queue if its policy opts in.
+    ///
+    /// Three parties may settle the waiter, and the first one wins: the call itself, the end of a drain that did not send the request, and
+    /// the timeout of the call.
+    /// - Returns: The response, which is `nil` if another attempt delivered the request; or the identifier of the stored request.
     package func deliver(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -376,13 +406,15 @@ extension OfflineQueue {
 
 /// Accounts.
 extension OfflineQueue {
-    /// Reads which account is signed in.
+    /// Reads which account is signed in, and reports the pauses that follow.
+    /// - Parameter isNewSession: Whether a user signed in, which ends the pause of accounts whose credentials were refused.
     func identify(isNewSession: Bool = false) async {
         let account = try? await client.session?.identity
         dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }
         announcePauses()
     }
 
+    /// Handles a change of the session: removes the requests of a signed-out account if the options require it, and wakes the loops.
     func noteSession(_ change: SessionChange) async {
         sessionChanges.add(1, ordering: .acquiringAndReleasing)
         if let account = change.signedOut, options.discardsOnSignOut {
@@ -400,7 +432,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Reports the accounts whose requests are paused, or are not any more.
+    /// Reports the accounts whose pause began, changed its reason, or ended since the last call.
     private func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in
@@ -431,6 +463,8 @@ extension OfflineQueue {
     /// The longest body of a refusal that is stored, in bytes.
     private static let longestRefusal = 16_384
 
+    /// Creates the description of a dead letter from the error of its last call. The body of the response is stored, encrypted like the
+    /// request, if it has at most ``longestRefusal`` bytes and can be encrypted.
     private func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
         var burial = Burial(reason: reason, time: now)
         guard let error else { return burial }
@@ -444,6 +478,8 @@ extension OfflineQueue {
         return burial
     }
 
+    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call, so that its texts follow the
+    /// client's present language.
     func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
         let date = Date(milliseconds: burial.time.wall)
         var letter = DeadLetter(reason: DeadLetter.Reason(burial.reason), date: date, error: nil)

@@ -3,13 +3,15 @@ public import Foundation
 public import HTTPTypes
 import ResilientHTTP
 
-/// A request of a queue, as it was when the app asked for it.
+/// A snapshot of a stored request or dead letter, without its body. It does not change when the request does.
+///
+/// ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)`` return it.
 public struct QueuedRequest: Hashable, Sendable, Identifiable {
-    /// Identifies the request.
+    /// The identifier of the request, with which it can be edited, canceled, removed or put back.
     public var id: QueuedRequestID
-    /// The account that it belongs to.
+    /// The account that the request belongs to.
     public var owner: QueueOwner
-    /// Its lane.
+    /// The lane. Requests of one lane and one account are sent in order.
     public var lane: String
     /// The method.
     public var method: HTTPRequest.Method
@@ -17,44 +19,49 @@ public struct QueuedRequest: Hashable, Sendable, Identifiable {
     public var path: String
     /// Where in the app the call was made.
     public var context: String?
-    /// When it was stored, by the device's clock of that time.
+    /// The time at which the request was stored or put back, by the device's clock of that time.
     public var created: Date
-    /// How many attempts to send it began.
+    /// The number of attempts that began, without those of which no byte left the device.
     public var attempts: Int
     /// The state of the request.
     public var status: Status
 
     /// The state of a request.
     public enum Status: Hashable, Sendable {
-        /// It waits for its turn.
+        /// The request waits for its turn, or for the end of a delay.
         case pending
-        /// This process is sending it.
+        /// This process is sending the request.
         case sending
-        /// It waits because the requests of its account are not sent for now.
+        /// The requests of the account are not sent for now.
         case paused(QueuePause)
-        /// It is not sent again unless the app asks for it.
+        /// The request is not sent again unless the app calls ``OfflineQueue/retry(_:)``.
         case deadLetter(DeadLetter)
     }
 }
 
-/// Why a request is not sent any more.
+/// The reason for which a request is no longer sent, with the response that refused it.
 public struct DeadLetter: Hashable, Sendable {
     /// The reason.
     public var reason: Reason
     /// When the request became a dead letter, by the device's clock of that time.
     public var date: Date
-    /// The refusal of the server, decoded as the error of any other call; `nil` if the request was never sent.
+    /// The refusal of the server, decoded as the error of any other call, in the client's present language.
+    ///
+    /// `nil` if the request expired. If there was no response, the kind is `unknownOutcome` for ``Reason/unknownOutcome``, and
+    /// `invalidRequest` otherwise.
     public var error: APIError?
 
-    /// The reason.
+    /// The reasons for which a request becomes a dead letter.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// The server refused the request for good.
+        /// The server refused the request, and would refuse it again, such as with 400, 404 or 422.
         case refused
-        /// The server may have performed the request, and can't recognize it any more: sending it again could perform it twice.
+        /// The server may have performed the request, and no longer recognizes its key: sending it again could perform it twice. The first
+        /// attempt without a known outcome is older than ``QueueLimits/keyLifetime``, or its age can't be determined because the clock was
+        /// moved.
         case unknownOutcome = "unknown_outcome"
-        /// The request was not sent within its lifetime.
+        /// The request was not sent within its lifetime. The server has not performed it.
         case expired
-        /// The server failed too often while it performed the request.
+        /// The server failed ``QueueLimits/failures`` times while it performed the request.
         case failedRepeatedly = "failed_repeatedly"
     }
 
@@ -68,38 +75,44 @@ public struct DeadLetter: Hashable, Sendable {
     }
 }
 
-/// The result of a call through a queue.
+/// The result of a call through a queue: the response, or the promise to send the request later.
 public enum QueueResult<Value> {
-    /// The server performed the request and sent this value.
+    /// The server performed the request and returned this value.
     case response(Value)
-    /// The request was stored and is sent later.
+    /// The request is stored and sent later. ``OfflineQueue/events`` reports its end.
     case queued(QueuedRequestID)
 }
 
 extension QueueResult: Sendable where Value: Sendable {}
 
-/// How much a queue contains.
+/// The number and the size of the stored requests, at one moment.
 public struct QueueCounts: Hashable, Sendable {
-    /// The requests that are to be sent.
+    /// The number of requests that are to be sent, including paused ones.
     public var pending: Int
-    /// The requests that are not sent any more.
+    /// The number of dead letters.
     public var deadLetters: Int
-    /// The bytes of both on disk.
+    /// The bytes of both on disk, without the notes about attempts.
     public var bytes: Int
-    /// The requests that were delivered since the queue was opened.
+    /// The number of deliveries in the part of the file that this process has read: those since the queue was opened, by any process, and
+    /// earlier ones whose entries no compaction has removed. Use differences of this number only.
     public var delivered: Int
 }
 
-/// Encrypts the contents of requests on disk: method, path, idempotency key and body, and the bodies of refusals.
+/// Encrypts the contents of requests on disk: method, path, idempotency key, context and body, and the bodies of refusals.
 ///
-/// The account, the lane and the coalescing key are not encrypted.
+/// The account, the lane, the coalescing key and the time of creation are not encrypted, because processes without the key read them, too.
+///
+/// Use authenticated encryption, such as `AES.GCM` of swift-crypto with a key in the Keychain, and pass `binding` as authenticated data.
+/// The queue encrypts under the lock of its file: the methods must be quick and must not use the queue.
 public protocol QueueCipher: Sendable {
     /// Encrypts bytes.
     /// - Parameters:
     ///   - plaintext: The bytes.
-    ///   - binding: What the result belongs to, as authenticated data: ``open(_:binding:)`` must fail for any other value.
-    /// - Throws: Any error if there is no key, such as on a locked device.
+    ///   - binding: Authenticated data that binds the result to its request: ``open(_:binding:)`` must fail for any other value.
+    /// - Returns: The ciphertext, with everything that decryption needs, such as a nonce.
+    /// - Throws: Any error if there is no key, such as on a locked device. The queue then throws ``QueueError/locked`` and stores nothing.
     func seal(_ plaintext: [UInt8], binding: [UInt8]) throws -> [UInt8]
-    /// Decrypts what ``seal(_:binding:)`` returned.
+    /// Decrypts the bytes that ``seal(_:binding:)`` returned.
+    /// - Throws: Any error if there is no key or the bytes are not authentic. The queue then keeps the request and tries again later.
     func open(_ ciphertext: [UInt8], binding: [UInt8]) throws -> [UInt8]
 }

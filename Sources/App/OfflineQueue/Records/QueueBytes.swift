@@ -1,4 +1,5 @@
-/// Writes the parts of an entry: little-endian numbers, and texts and bytes behind their length.
+/// Writes the parts of an entry: numbers in little-endian order, and texts and bytes after their length as 32 bits. An optional text
+/// follows a byte that is 0 for `nil`. The form has no names and no padding: reader and writer must agree on the order.
 struct QueueWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -28,9 +29,10 @@ struct QueueWriter {
     }
 }
 
-/// Reads what ``QueueWriter`` wrote.
+/// Reads the bytes of ``QueueWriter``. It checks all lengths, and throws instead of reading beyond the end; bytes that follow the last part
+/// are ignored, so that a newer version can append parts.
 struct QueueReader {
-    /// The bytes are not those of an entry.
+    /// The error for bytes that end within a part.
     struct Malformed: Error {}
 
     private var rest: ArraySlice<UInt8>
@@ -57,6 +59,7 @@ struct QueueReader {
         QueueTime(wall: try number(), boot: try number(), uptime: try number())
     }
 
+    /// Returns the next bytes and moves behind them.
     private mutating func take(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
         guard count <= rest.count else { throw Malformed() }
         defer { rest = rest.dropFirst(count) }

@@ -1,14 +1,15 @@
 /// One change of the queue, which is one frame of the journal. All processes that share a queue apply the same entries in the same order.
 ///
-/// The sequence number of the frame that stored a request is the request's identifier.
+/// The sequence number of the frame that stored a request is the request's identifier. An entry that stores content carries the header of
+/// the request again, so that a compaction can keep this one frame and drop the earlier ones.
 enum QueueEntry: Hashable, Sendable {
     /// A request was stored.
     case stored(RequestHeader, content: SealedContent)
-    /// A request that was not sent yet got another content.
+    /// A pending request that was not sent yet got other content.
     case replaced(QueuedRequestID, RequestHeader, content: SealedContent)
     /// An attempt began: bytes of the request may reach the server from now on.
     case attempted(QueuedRequestID, QueueTime)
-    /// A call ended without a result.
+    /// An attempt ended, and the server surely did not perform the request, or failed while it did.
     case settled(QueuedRequestID, Settlement)
     /// The server performed the request.
     case delivered(QueuedRequestID)
@@ -23,7 +24,7 @@ enum QueueEntry: Hashable, Sendable {
     /// A process took or renewed the role of the sender, or gave it up with a duration of 0.
     case leased(holder: UInt64, QueueTime, milliseconds: Int64)
 
-    /// The knowledge about an attempt that was neither delivered nor refused.
+    /// The knowledge about an attempt whose request was neither delivered nor refused.
     enum Settlement: UInt8, Sendable {
         /// No byte of the request reached a server: the attempt did not happen.
         case neverSent
@@ -34,23 +35,23 @@ enum QueueEntry: Hashable, Sendable {
     }
 }
 
-/// The part of a stored request that all processes keep in mind.
+/// The part of a stored request that all processes keep in memory. It is never encrypted.
 struct RequestHeader: Hashable, Sendable {
     var owner: QueueOwner
     var lane: String
     var created: QueueTime
-    /// How long after its creation the request may still be sent, in milliseconds.
+    /// The time after its creation during which the request may be sent, in milliseconds.
     var lifetime: Int64
     var coalescingKey: String?
 }
 
-/// The content of a stored request as it is on disk.
+/// The content of a stored request as it is on disk: the bytes of ``RequestContent``, encrypted or not.
 struct SealedContent: Hashable, Sendable {
     var isEncrypted = false
     var bytes: [UInt8]
 }
 
-/// The part of a stored request that is read when it is sent. It may be encrypted.
+/// The part of a stored request that is read from the disk when it is sent. It may be encrypted.
 struct RequestContent: Hashable, Sendable {
     var method: String
     /// The path with its query, relative to the base URL.
@@ -58,11 +59,11 @@ struct RequestContent: Hashable, Sendable {
     var contentType: String?
     var body: [UInt8]?
     var idempotencyKey: String
-    /// Where in the app the call was made.
+    /// The part of the app that made the call.
     var context: String?
 }
 
-/// Why a request became a dead letter, with the response that refused it.
+/// The reason for which a request became a dead letter, with the response that refused it.
 struct Burial: Hashable, Sendable {
     enum Reason: UInt8, Sendable {
         case refused, unknownOutcome, expired, failedRepeatedly
@@ -70,17 +71,18 @@ struct Burial: Hashable, Sendable {
 
     var reason: Reason
     var time: QueueTime
-    /// 0 if there was no response.
+    /// The status of the response; 0 if there was none.
     var status: UInt16 = 0
     /// The code of the error; empty if there is none.
     var code = ""
-    /// Names and values in turn.
+    /// The headers from which the error is decoded: names and values in turn.
     var headers: [String] = []
     var body = SealedContent(bytes: [])
 }
 
 extension QueueEntry {
-    /// The kinds of frames. A process skips kinds that it does not know.
+    /// The kinds of frames, as they are on disk. Never change or reuse a number: journals of earlier versions contain it. A process keeps
+    /// frames of kinds that it does not know, and otherwise ignores them.
     private enum Kind: UInt8 {
         case stored = 1, replaced, attempted, settled, delivered, buried, revived, removed, discarded, leased
     }
@@ -136,7 +138,7 @@ extension QueueEntry {
         return (kind.rawValue, writer.bytes)
     }
 
-    /// Reads a frame.
+    /// Reads the payload of a frame.
     /// - Returns: `nil` for a kind that this version does not know.
     /// - Throws: ``QueueReader/Malformed`` if the payload is not one of its kind.
     init?(kind: UInt8, payload: [UInt8]) throws(QueueReader.Malformed) {
@@ -163,7 +165,8 @@ extension QueueEntry {
 }
 
 extension SealedContent {
-    /// The content in the payload of a frame that stores, replaces or revives a request.
+    /// Reads the content in the payload of a frame that stores, replaces or revives a request.
+    /// - Throws: ``QueueReader/Malformed`` for other payloads.
     init(payload: [UInt8]) throws(QueueReader.Malformed) {
         var reader = QueueReader(payload)
         _ = try reader.id()
@@ -173,6 +176,7 @@ extension SealedContent {
 }
 
 extension RequestContent {
+    /// The content as bytes, the input of the cipher.
     var bytes: [UInt8] {
         var writer = QueueWriter()
         writer.write(method)

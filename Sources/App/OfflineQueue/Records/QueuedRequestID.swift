@@ -1,16 +1,21 @@
-/// Identifies a queued request, also after the app has restarted.
+/// Identifies a queued request in its queue, also after a restart of the app. It can be stored, such as beside a draft that the request
+/// sends.
 public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-    /// The number of the request. A queue never uses a number again, and numbers grow in the order in which requests were stored.
+    /// The number of the request. Numbers grow in the order in which requests were stored, with gaps.
+    ///
+    /// The number of a request that was delivered or removed is not used again. The number of a request that a loss of power removed may be
+    /// used again for another request: store identifiers permanently only for requests that were stored with `isDurable`.
     public let rawValue: UInt64
 
-    /// Creates an identifier.
+    /// Creates an identifier from a number that was stored.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// The number.
+    /// The number in decimal digits.
     public var description: String { String(rawValue) }
 
+    /// Whether the left request was stored before the right one.
     public static func < (left: QueuedRequestID, right: QueuedRequestID) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -21,11 +26,14 @@ public struct QueueOwner: Hashable, Sendable, CustomStringConvertible {
     /// The account that was signed in when the request was stored; `nil` for requests that carry no token.
     public var account: String?
 
-    /// Creates an owner.
+    /// Creates an owner, such as to discard its requests.
+    /// - Parameters:
+    ///   - server: The base URL of the client as in ``OfflineQueue/owners``: scheme and host in lowercase, no slash at the end.
+    ///   - account: The identifier of the user, as in `Credentials.userID`; `nil` for requests without a token.
     public init(server: String, account: String?) {
         (self.server, self.account) = (server, account)
     }
 
-    /// The server, without the account.
+    /// The server. The account is left out, so that an owner can be logged.
     public var description: String { server }
 }

@@ -2,10 +2,13 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 
-/// The last step before the transport: notes each attempt in the journal before its first byte, and what is known of it afterwards.
+/// The innermost middleware of a queued call: notes each attempt in the journal before its first byte, and its outcome afterwards.
+///
+/// It runs after retries, authorization and gates, so that each request that really leaves the device is noted, and no other.
 struct AttemptMiddleware: ClientMiddleware {
-    /// Throws if the attempt may not begin.
+    /// Notes the attempt. Throws if it may not begin; the call then ends with the kind `cancelled` and is not retried.
     let begin: @Sendable () async throws -> Void
+    /// Notes the settlement of an attempt that failed.
     let end: @Sendable (QueueEntry.Settlement) async throws -> Void
 
     func intercept(
@@ -24,7 +27,7 @@ struct AttemptMiddleware: ClientMiddleware {
         do {
             return try await next(request, body)
         } catch {
-            // If it can't be noted, the outcome counts as unknown.
+            // Without the note, the outcome counts as unknown, which is safe.
             if let settlement = (error as? APIError).flatMap({ QueueEntry.Settlement($0) }) { try? await end(settlement) }
             throw error
         }

@@ -1,6 +1,10 @@
 import ResilientHTTP
 
-/// Chooses which request is sent next, and when. A value: it knows neither the network nor a clock.
+/// Chooses which request is sent next, and when. A value: time and randomness are arguments, and it does no I/O.
+///
+/// Invariants: a lane has at most one request in flight (`isBusy`), and at most `width` lanes are busy. Lanes take turns, beginning after
+/// the lane that was served last, so that no lane with many requests delays the others. The states are those of this process: a process
+/// that becomes the sender begins without delays.
 struct Dispatcher: Sendable {
     /// The account that this process can send requests of.
     struct Identity: Hashable, Sendable {
@@ -9,28 +13,29 @@ struct Dispatcher: Sendable {
         var account: String?
     }
 
-    /// The next step.
+    /// The next step of a drain.
     enum Step: Equatable {
         /// Send a request; its lane is busy until ``ended(_:with:at:chance:)``.
         case send(QueuedRequestID, lane: Int)
-        /// Nothing can be sent before an instant.
+        /// Nothing can be sent before an instant, at which the delay of a lane ends.
         case wait(until: Duration)
         /// Nothing can be sent until something changes.
         case idle
     }
 
-    /// How a call ended, as far as its lane is concerned.
+    /// The end of a call, with its effect on the lane.
     enum Ending: Equatable {
         /// The next request of the lane may be sent.
         case next
-        /// The lane waits, without a failure.
+        /// The lane waits for this time. It is no failure, so that the backoff does not grow.
         case hold(Duration)
-        /// The lane waits after a failure, at least as long as the server named.
+        /// The lane waits after a failure: for the backoff, or for the delay that the server named if it is longer.
         case backOff(Duration?)
         /// All lanes of the account wait until a user signs in.
         case pause(QueuePause)
     }
 
+    /// The state of a lane that is busy or waits. Other lanes have none.
     private struct LaneState {
         var isBusy = false
         var failures = 0
@@ -40,20 +45,22 @@ struct Dispatcher: Sendable {
     let width: Int
     let backoff: Backoff
     private(set) var identity: Identity
-    /// The lanes that are busy or wait.
+    /// The lanes that are busy or wait, by their index in the ledger.
     private var states: [Int: LaneState] = [:]
-    /// The owners whose credentials the server refused.
+    /// The owners whose credentials the server refused, by their index in the ledger.
     private var refused: Set<Int> = []
+    /// The lane at which the next search begins.
     private var cursor = 0
     /// Whether no request is to be sent, because the app is about to be suspended.
     var isStopped = false
+    /// The number of requests in flight.
     private(set) var busy = 0
 
     init(width: Int, backoff: Backoff, identity: Identity) {
         (self.width, self.backoff, self.identity) = (width, backoff, identity)
     }
 
-    /// Why requests of an owner are not sent; `nil` if they are.
+    /// Returns the reason for which the requests of an owner are not sent; `nil` if they are sent.
     func pause(of owner: Int, in ledger: Ledger) -> QueuePause? {
         let owned = ledger.owners[owner].owner
         if owned.server != identity.server { return .otherServer }
@@ -63,15 +70,19 @@ struct Dispatcher: Sendable {
         return refused.contains(owner) ? .unauthorized : nil
     }
 
-    /// Chooses the next request: lanes take turns.
-    /// - Parameter stops: Whether a lane stops at a dead letter.
+    /// Chooses the next request and marks its lane as busy. O(number of lanes).
+    /// - Parameters:
+    ///   - ledger: The stored requests.
+    ///   - now: The time on the client's clock.
+    ///   - stops: Returns whether a lane, given by its name, stops at a dead letter.
+    /// - Returns: `idle` also if `width` requests are in flight: the end of a call is then the next occasion.
     mutating func next(in ledger: Ledger, at now: Duration, stops: (String) -> Bool) -> Step {
         guard busy < width, !isStopped else { return .idle }
         var pauses: [Int: Bool] = [:]
         var wait: Duration?
         for offset in ledger.lanes.indices {
             let number = (cursor + offset) % ledger.lanes.count
-            // Not copied: a copy of the line would be made for each.
+            // Accessed in place: a local copy of the lane would copy its line.
             guard let id = ledger.lanes[number].line.first else { continue }
             let state = states[number]
             if state?.isBusy == true { continue }
@@ -92,7 +103,8 @@ struct Dispatcher: Sendable {
         return wait.map { .wait(until: $0) } ?? .idle
     }
 
-    /// Notes the end of a call.
+    /// Notes the end of a call and frees its lane. Has no effect if the lane is not busy.
+    /// - Parameter chance: A random number from 0 to 1, for the jitter of the backoff.
     mutating func ended(_ lane: Int, with ending: Ending, in ledger: Ledger, at now: Duration, chance: Double) {
         guard var state = states[lane], state.isBusy else { return }
         state.isBusy = false
@@ -108,9 +120,10 @@ struct Dispatcher: Sendable {
         states[lane] = state.failures == 0 && state.notBefore == nil ? nil : state
     }
 
+    /// Returns whether this process is sending a request of a lane.
     func isBusy(_ lane: Int) -> Bool { states[lane]?.isBusy == true }
 
-    /// The next instant at which a lane that waits can be tried again.
+    /// Returns the next instant at which the delay of a lane with pending requests ends; `nil` if there is none.
     func resumption(in ledger: Ledger, at now: Duration) -> Duration? {
         states.compactMap { lane, state in
             ledger.lanes[lane].line.isEmpty || pause(of: ledger.lanes[lane].owner, in: ledger) != nil ? nil : state.notBefore
@@ -123,7 +136,7 @@ struct Dispatcher: Sendable {
         return instant
     }
 
-    /// Tries all lanes again at once: the network changed, or the app was activated.
+    /// Ends the delays of all lanes and the pauses after refused credentials. Busy lanes stay busy.
     mutating func wake() {
         for (lane, state) in states {
             var state = state
@@ -133,21 +146,21 @@ struct Dispatcher: Sendable {
         refused = []
     }
 
-    /// Notes which account is signed in. A new sign-in ends the pause of an account whose credentials were refused.
+    /// Notes which account is signed in. A new sign-in ends the pause of accounts whose credentials were refused.
     mutating func identify(_ new: Identity, isNewSession: Bool) {
         identity = new
         if isNewSession { refused = [] }
     }
 }
 
-/// Why requests of an account are not sent.
+/// The reason for which the requests of an account are not sent for now. They stay stored; their lifetime continues.
 public enum QueuePause: String, Hashable, Sendable, CaseIterable {
-    /// No user is signed in.
+    /// No user is signed in. Sending continues when the account signs in again.
     case signedOut = "signed_out"
     /// Another account is signed in.
     case otherAccount = "other_account"
-    /// The client has another base URL.
+    /// The client has another base URL than the one for which the request was stored.
     case otherServer = "other_server"
-    /// The server refused the credentials, and they could not be renewed.
+    /// The server refused the credentials, and they could not be refreshed. Sending continues after a sign-in or ``OfflineQueue/wake()``.
     case unauthorized
 }

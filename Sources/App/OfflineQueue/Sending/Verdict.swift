@@ -3,18 +3,21 @@ import HTTPTypes
 import ResilientHTTP
 
 /// The meaning of a failed call for the queued request.
+///
+/// The classification must not err in two directions: a page of a captive portal must not count as a refusal, which would lose the request,
+/// and a refusal of the API must not count as temporary, which would block the lane.
 enum Verdict: Equatable {
-    /// The server performed the request in an earlier attempt, and does not have the response any more.
+    /// The server performed the request in an earlier attempt, and no longer has the response.
     case delivered
-    /// The server refused the request for good.
+    /// The server refused the request, and would refuse it again.
     case refused
     /// No user is signed in to the account, or the server refused the session's credentials and they can't be renewed.
     case unauthorized
-    /// The call was held by the client itself and not sent, for this long.
+    /// The client itself held the call and did not send it, for this time: a gate, a breaker or a throttle.
     case held(Duration)
-    /// The call may succeed later; the delay if the server named one.
+    /// The call may succeed later, after the delay if the server named one.
     case transient(Duration?)
-    /// The queue itself stopped the call.
+    /// The queue itself stopped the call before an attempt, or could not note the attempt.
     case stopped
 
     init(_ error: APIError) {
@@ -36,7 +39,12 @@ enum Verdict: Equatable {
 }
 
 extension QueueEntry.Settlement {
-    /// The knowledge that a failed attempt leaves; `nil` if the server may have performed the request.
+    /// Returns the knowledge that a failed attempt leaves; `nil` if the server may have performed the request.
+    ///
+    /// - `neverSent`: no byte reached a server.
+    /// - `notPerformed`: redirects, 401, 408, 421, 425, 429, 503 and 511, which a server sends before it performs a request.
+    /// - `failed`: 403 and other statuses from 500 on, unless the body is a page, because a page of a proxy doesn't show what the server
+    ///   did.
     init?(_ error: APIError) {
         guard let status = error.status else {
             if let transport = error.underlying as? TransportError, !transport.wasSent {
@@ -47,7 +55,6 @@ extension QueueEntry.Settlement {
         }
         switch status {
         case 300..<400, 401, 408, 421, 425, 429, 511: self = .notPerformed
-        // A page of a proxy says nothing about the server behind it.
         case _ where error.isPage: return nil
         case 503: self = .notPerformed
         case 403, 500...: self = .failed
@@ -57,16 +64,17 @@ extension QueueEntry.Settlement {
 }
 
 extension APIError {
-    /// Whether the server has finished the request with this idempotency key, and did not store the response.
+    /// Whether the server has performed a request with this idempotency key, and did not store its response (409).
     fileprivate var isFinishedElsewhere: Bool { status == 409 && repeatedRequest == .finished }
 
-    /// Whether the response is a page, as of a captive portal or a proxy, and says nothing about the request.
+    /// Whether the response is a page, such as of a captive portal or a proxy, and not a response of the API.
     fileprivate var isPage: Bool {
         kind == .notAPI || headers[.contentType]?.lowercased().contains("html") == true
             || body.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "<")
     }
 
-    /// Whether the server refuses the request however often it is sent.
+    /// Whether the server would refuse the request however often it is sent: a status from 400 to 499 whose error is not retryable.
+    /// Statuses of proxies and temporary conditions are no refusals: 407, 408, 421, 425, 429, and 403 without a code of the API.
     fileprivate var isFinal: Bool {
         // The client can't make the request.
         guard let status else { return kind == .invalidRequest }

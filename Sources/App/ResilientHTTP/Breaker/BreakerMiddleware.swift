@@ -17,6 +17,7 @@ public final class BreakerMiddleware: ClientMiddleware {
     /// The maximum number of endpoints whose failures are counted.
     static let capacity = 1_024
 
+    /// The failures that have not opened a circuit yet, guarded by a mutex. Entries are only created by failures, and removed by successes.
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
         /// Failed connections, by host.
@@ -25,17 +26,21 @@ public final class BreakerMiddleware: ClientMiddleware {
         var failing: [String: Set<Endpoint>] = [:]
     }
 
+    /// The circuits. A closed circuit of the breaker is an open gate, and an open circuit a closed gate.
     let table: GateTable
     private let counts = Mutex(Counts())
     /// Whether any failure is counted. Usually there is none, and no lock is needed.
     private let hasCounts = Atomic<Bool>(false)
 
     /// Creates the middleware. All calls of a client share its circuits.
+    /// - Parameter rules: The rules that determine when a circuit opens.
     public init(_ rules: BreakerRules = BreakerRules()) {
         self.rules = rules
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
+    /// Sends a call if its circuits admit it, and records its result. A retry waits until its deadline instead of failing at once.
+    /// - Throws: `APIError` of the kind `unavailable` if a circuit is open; errors of the call.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -78,6 +83,10 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
+    /// Records the result of a request in its circuits.
+    ///
+    /// A failure that opens a circuit closes its gates for a random pause. A failure of a retry counts only if it was a probe, because the
+    /// first attempt was counted already.
     /// - Returns: The hold that a failure caused.
     @discardableResult
     private func settle(_ verdict: Verdict, isRepeat: Bool, _ passes: GateTable.Passes, _ context: CallContext) -> LocalHold? {
@@ -105,6 +114,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
+    /// Removes the failures that a success refutes: those of its endpoint, and the failed connections of its host.
     private func noteSuccess(_ context: CallContext, at now: Duration) {
         counts.withLock { counts in
             defer {

@@ -4,19 +4,27 @@ import HTTPTypes
 import PrivateFiles
 import Synchronization
 
-/// Stores responses in a folder, with a maximum total size. Only the owner of the files can read them. They outlive the
-/// process.
+/// Stores responses in a folder, with a maximum total size. Only the owner of the files can read them. They outlive the process.
 ///
-/// The responses that were stored or used least recently are removed first. File names are digests and contain neither
-/// addresses nor session identifiers; the files contain both. Files that can't be read or written count as absent. Only one
-/// process at a time may use a folder.
+/// ```swift
+/// api.cache = FileResponseCache(folder: .cachesDirectory.appending(path: "responses"))
+/// ```
+///
+/// The responses that were stored or used least recently are removed first. File names are digests and contain neither addresses nor
+/// session identifiers; the files contain both. Files that can't be read or written count as absent. Only one process at a time may use a
+/// folder.
+///
+/// Use ``MemoryResponseCache`` if responses need not survive a restart. A lookup reads one file; the first call also lists the folder. All
+/// I/O runs on a private queue, one operation at a time. A file is replaced atomically, so a crash never leaves half a response.
 public final class FileResponseCache: ResponseCache {
+    /// The sizes of the files and the order of their use, guarded by a mutex and changed only on the queue.
     private struct State {
         /// The size and the last use of each file, by name; `nil` until the folder is listed.
         var files: [String: (size: Int, use: UInt64)]?
         var size = 0
         var uses: UInt64 = 0
 
+        /// Records the new size of a file and its use; `nil` for a removed file.
         mutating func note(_ name: String, size newSize: Int?) {
             size -= files?[name]?.size ?? 0
             uses += 1
@@ -25,6 +33,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
+    /// The content of a file, a binary property list. The key is compared after reading, because two keys may have the same digest.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse
@@ -51,6 +60,7 @@ public final class FileResponseCache: ResponseCache {
         self.maximumSize = maximumSize
     }
 
+    /// Returns a stored response, and marks it as used; `nil` if there is none.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
         await onQueue { [self] in
             let name = Self.name(of: key)
@@ -63,6 +73,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
+    /// Stores a response and replaces an earlier one. A response of more than an eighth of the maximum size is not stored.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         await onQueue { [self] in
             let name = Self.name(of: key)
@@ -79,6 +90,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
+    /// Removes a response, if it is stored.
     public func remove(_ key: ResponseCacheKey) async {
         await onQueue { [self] in
             list()
@@ -86,6 +98,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
+    /// Removes all responses of a session.
     public func removeAll(of owner: String) async {
         await onQueue { [self] in
             list()
@@ -102,6 +115,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
+    /// Runs a closure on the queue.
     private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }
@@ -128,6 +142,7 @@ extension FileResponseCache {
         }
     }
 
+    /// Writes a file, and creates the folder if it is missing.
     private func write(_ bytes: [UInt8], to path: String) throws {
         do throws(FileFailure) {
             return try PrivateFile.replace(path, with: bytes)
@@ -142,6 +157,7 @@ extension FileResponseCache {
         try PrivateFile.replace(path, with: bytes)
     }
 
+    /// Removes a file, if it exists.
     private func delete(_ name: String) {
         try? FileManager.default.removeItem(atPath: path(of: name))
         state.withLock { $0.note(name, size: nil) }
@@ -160,6 +176,7 @@ extension FileResponseCache {
 
     private func path(of name: String) -> String { folder.appending(path: name).path }
 
+    /// The name of a file: the digest of the session, or `public`, and the digest of the address.
     private static func name(of key: ResponseCacheKey) -> String {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }

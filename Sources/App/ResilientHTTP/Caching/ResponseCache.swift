@@ -65,7 +65,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Whether the server confirmed with 304 the version that the caller or the client's cache already has.
+    /// Whether the server responded with 304, so that the version of the caller or of the client's cache is still current.
     ///
     /// A caller that itself sent `If-None-Match` receives the 304, without a body. With a ``ResponseCache``, the response is
     /// the stored one with its body, and is marked by `Cache-Status` (RFC 9211).
@@ -76,13 +76,22 @@ extension HTTPResponse {
 }
 
 /// Stores responses in memory, with a maximum total size. The responses that were used least recently are removed first.
+///
+/// ```swift
+/// api.cache = MemoryResponseCache()
+/// ```
+///
+/// Use ``FileResponseCache`` if responses should survive a restart. It is thread-safe; a lookup takes O(1). A store that exceeds the
+/// maximum size sorts all entries and frees a quarter of it, so a store takes O(1) on average for small responses.
 public final class MemoryResponseCache: ResponseCache {
+    /// A response with its size in bytes and the number of its last use.
     private struct Entry {
         var stored: StoredResponse
         var size: Int
         var use: UInt64
     }
 
+    /// The entries, guarded by a mutex. `size` is the sum of their sizes.
     private struct State {
         var entries: [ResponseCacheKey: Entry] = [:]
         var size = 0
@@ -111,6 +120,7 @@ public final class MemoryResponseCache: ResponseCache {
     /// The number of stored responses.
     public var count: Int { state.withLock(\.entries.count) }
 
+    /// Returns a stored response, and marks it as used; `nil` if there is none.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
         state.withLock { state in
             state.uses += 1
@@ -119,6 +129,8 @@ public final class MemoryResponseCache: ResponseCache {
         }
     }
 
+    /// Stores a response and replaces an earlier one. A response of more than an eighth of the maximum size is not stored, and the earlier
+    /// one is removed.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         let size = response.size + key.url.utf8.count + (key.owner?.utf8.count ?? 0)
         state.withLock { state in
@@ -135,10 +147,12 @@ public final class MemoryResponseCache: ResponseCache {
         }
     }
 
+    /// Removes a response, if it is stored.
     public func remove(_ key: ResponseCacheKey) async {
         state.withLock { $0.remove(key) }
     }
 
+    /// Removes all responses of a session. O(responses).
     public func removeAll(of owner: String) async {
         state.withLock { state in
             for key in state.entries.keys where key.owner == owner { state.remove(key) }

@@ -8,17 +8,21 @@ import Synchronization
 /// its own credentials (`Authorization` that is not the session's, `Cookie`), its own condition or a range is passed on
 /// unchanged, and so is its response.
 final class ResponseCacheMiddleware: ClientMiddleware {
+    /// The stored responses.
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
     /// The number of ended sessions that are remembered, so that their late responses are not stored.
     private static let rememberedEndings = 64
+    /// The sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])
 
     init(_ cache: any ResponseCache) {
         self.cache = cache
     }
 
+    /// Sends a GET with the `ETag` of a stored response, if there is one. If the server confirms it with a 304, the stored body is returned
+    /// with status 200 and the headers of both (RFC 9111 §4.3.4).
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -61,7 +65,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         await cache.removeAll(of: owner)
     }
 
-    /// - Returns: `nil` if the response must not be stored.
+    /// Returns the key under which the response to a request is stored: the session and the address. `nil` if it must not be stored, or if
+    /// it can't be assigned to a session.
     private func key(of request: HTTPRequest, _ context: CallContext) -> ResponseCacheKey? {
         guard request.method == .get, !request.isConditional, !request.headerFields.contains(.range),
             !request.headerFields.contains(.cookie), !request.headerFields.forbidStoring
@@ -71,6 +76,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return ResponseCacheKey(owner: owner, url: context.origin + (request.path ?? "/"))
     }
 
+    /// Sends a request and stores its response.
     private func storing(
         _ request: HTTPRequest,
         _ body: RequestBody?,
@@ -82,6 +88,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (response, rest)
     }
 
+    /// Stores a response if it is complete, has an `ETag`, and may be stored; otherwise, removes an earlier one. A session may end at the
+    /// same time, so its end is checked again after the response was stored.
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
@@ -96,6 +104,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         if isEnded(key.owner) { await cache.remove(key) }
     }
 
+    /// Whether a session has ended.
     private func isEnded(_ owner: String?) -> Bool {
         guard let owner else { return false }
         return ended.withLock { $0.contains(owner) }
@@ -132,8 +141,10 @@ extension HTTPFields {
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }
     }
 
+    /// The value of a header; empty if there is none, which `Vary` does not distinguish.
     fileprivate func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }
 
+    /// The members of a list in lower case, without white space.
     private func members(of name: HTTPField.Name) -> [String] {
         self[values: name].flatMap { $0.split(separator: ",") }.map { $0.filter { !$0.isWhitespace }.lowercased() }
             .filter { !$0.isEmpty }
@@ -144,5 +155,6 @@ extension String {
     /// Whether two entity tags are equal in the weak comparison of RFC 9110 §8.8.3.2.
     fileprivate func isWeaklyEqual(to other: String) -> Bool { strongTag == other.strongTag }
 
+    /// The tag without its mark of weakness.
     private var strongTag: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
 }

@@ -76,6 +76,7 @@ extension APIClient {
         }
     }
 
+    /// Sends a request through an exchange, and returns the response of an error as well.
     private func exchange(
         _ request: HTTPRequest,
         body: [UInt8]?,
@@ -120,6 +121,7 @@ private struct EngineTransport: HTTPTransport {
     let clock: MonotonicClock
     let engine: @Sendable (HTTPRequest, [UInt8]?) async throws -> (HTTPResponse, [UInt8])
 
+    /// Calls the engine with a time limit. The body must be in memory.
     func send(
         _ request: HTTPRequest,
         body: RequestBody?,

@@ -5,10 +5,15 @@ import Timekeeping
 
 /// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
-/// It returns successes to the middleware and throws everything else as `APIError`.
+/// It returns successes to the middleware and throws everything else as `APIError`: error statuses, successes whose body reports a failure,
+/// pages of other servers, and failures of the transport. Decoding here means that all middleware works with one type of error. A 304 is
+/// only a success if the request was conditional.
 struct Exchange: Sendable {
+    /// Sends the request.
     var transport: any HTTPTransport
+    /// The codes that the client knows.
     let catalogue: ErrorCatalogue
+    /// The maximum size of a success's body, in bytes. A larger body is an error of the kind `decoding`.
     let maximumBodySize: Int
     /// Whether successes are returned with any body, and bodies of errors are read completely, for code that reads responses
     /// itself.
@@ -24,6 +29,11 @@ struct Exchange: Sendable {
         var returnsStream: Bool
     }
 
+    /// Sends one attempt, and records its begin and end.
+    ///
+    /// The time of the attempt is limited only if the request may be repeated and its body is in memory: giving up early doesn't help any
+    /// other request. The deadline of the call always applies.
+    /// - Throws: ``APIError`` with the number of attempts. If no time is left, the kind is `timeout` and nothing was sent.
     nonisolated(nonsending) func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -59,6 +69,7 @@ struct Exchange: Sendable {
         }
     }
 
+    /// Sends a request with its remaining time in `X-Request-Timeout-Ms`, and reads the response.
     private nonisolated(nonsending) func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -123,6 +134,7 @@ struct Exchange: Sendable {
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
+    /// Returns the error of a decoded response, with its body, headers and the time of a retry.
     private func error(_ answer: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(answer, catalogue: catalogue, context: context.name)
         error.body =
@@ -144,6 +156,7 @@ struct Exchange: Sendable {
         return error
     }
 
+    /// Returns the outcome of a success, for the listeners.
     private func outcome(_ response: HTTPResponse, duration: Duration) -> AttemptOutcome {
         AttemptOutcome(
             status: response.status.code,
@@ -153,6 +166,7 @@ struct Exchange: Sendable {
         )
     }
 
+    /// Returns the outcome of a failed attempt, for the listeners.
     private func outcome(_ error: APIError, duration: Duration) -> AttemptOutcome {
         AttemptOutcome(
             status: error.status,

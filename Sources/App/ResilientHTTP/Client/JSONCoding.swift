@@ -4,9 +4,8 @@ import Timekeeping
 
 /// The encoding of request values and the decoding of response values as JSON.
 ///
-/// Set it once per client. ``standard`` keeps the names of members unchanged. ``snakeCase`` is for servers whose members are
-/// named
-/// `created_at` where the app's properties are named `createdAt`.
+/// Set it once per client. ``standard`` keeps the names of members unchanged. ``snakeCase`` is for servers with member names such as
+/// `created_at`, and apps with property names such as `createdAt`.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url)

@@ -83,10 +83,12 @@ public struct AnalyticsAdapter: CallListener {
     private let listener: any AnalyticsListener
 
     /// Creates an adapter.
+    /// - Parameter listener: Receives the failed calls, synchronously at their end.
     public init(_ listener: any AnalyticsListener) {
         self.listener = listener
     }
 
+    /// Reports the end of a failed call.
     public func hear(_ event: CallEvent) {
         guard let error = AnalyticsError(event) else { return }
         listener.apiError(error)

@@ -2,10 +2,18 @@ public import ErrorContract
 import Synchronization
 public import Timekeeping
 
-/// Counts the errors of a client's calls by code and endpoint over time.
+/// Counts the errors of a client's calls by code and endpoint over time, for a diagnostics screen or a report.
 ///
-/// It stores a count per minute for the last hour, for at most 200 pairs of code and endpoint. Further pairs are counted
-/// together.
+/// It stores a count per minute for the last hour, for at most 200 pairs of code and endpoint. Further pairs are counted together. About
+/// 0.3 kB per pair; nothing is stored on disk.
+///
+/// ```swift
+/// let tally = ErrorTally()
+/// api.listeners = [tally]
+/// for (key, count) in tally.counts(lastMinutes: 10) { print(key.code?.rawValue ?? "others", count) }
+/// ```
+///
+/// It is thread-safe. An event takes O(1).
 public final class ErrorTally: CallListener {
     /// The code and the endpoint whose errors are counted together.
     public struct Key: Hashable, Sendable {
@@ -19,6 +27,7 @@ public final class ErrorTally: CallListener {
     static let capacity = 200
     private static let slots = 60
 
+    /// The counts of the last 60 minutes in a ring: minute `m` is at index `m % 60`.
     private struct Minutes {
         var counts = [UInt32](repeating: 0, count: slots)
         var latest: Int64
@@ -40,6 +49,7 @@ public final class ErrorTally: CallListener {
         self.clock = clock
     }
 
+    /// Counts the error of a finished call. Other events and successes are ignored.
     public func hear(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let code = summary.code else { return }
         let minute = minute

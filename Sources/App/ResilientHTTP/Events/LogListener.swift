@@ -6,6 +6,9 @@ public import Logging
 /// ```swift
 /// api.listeners = [LogListener(Logger(label: "api"))]
 /// ```
+///
+/// The messages are constant. The metadata has the number of the call (`call`), its endpoint and operation, and the facts of the event,
+/// such as `status`, `code`, `request.id` and `duration`. It contains no address with ids, no text of the server, and no secret.
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level
@@ -19,6 +22,7 @@ public struct LogListener: CallListener {
         self.failureLevel = failureLevel
     }
 
+    /// Logs an event.
     public func hear(_ event: CallEvent) {
         let isFailure = if case .finished(let summary) = event.kind { summary.code != nil } else { false }
         logger.log(
@@ -48,6 +52,7 @@ extension CallEvent.Kind {
         }
     }
 
+    /// The metadata of the event.
     fileprivate var facts: Logger.Metadata {
         switch self {
         case .attemptStarted(let number): ["attempt": "\(number)"]

@@ -33,11 +33,13 @@ struct GateState: Sendable {
         case paced(Duration)
     }
 
+    /// The instant until which no request is admitted; `nil` if the gate is not closed.
     private var closedUntil: Duration?
     /// The end of the server's delay, without its extension. From then on, a vital request may be a probe.
     private var namedUntil: Duration?
     /// The maximum number of probes in flight; `nil` if the gate is fully open.
     private var allowance: Int?
+    /// The number of probes in flight of the current half-open phase.
     private var probes = 0
     /// The number of closures, by which probes of earlier half-open phases are recognized.
     private(set) var opening: UInt64 = 0
@@ -45,9 +47,11 @@ struct GateState: Sendable {
     private var isClosedAgain = false
     /// The number of consecutive closures without a delay of the server.
     private var unnamedClosures = 0
+    /// The rate of requests; `nil` if the gate is not paced. A gate is never paced and half-open at the same time.
     private var pace: Pace?
     /// Whether the client was busy enough to be paced. Its many requests detect a recovery, so short closures are sufficient.
     private var isBusy = false
+    /// The rate at which the server served lately.
     private var served = ServedRate()
 
     /// Creates an open gate.
@@ -216,12 +220,18 @@ struct Pace: Hashable, Sendable {
     private var rate: Double
     /// The rate at which pacing ends.
     private let end: Double
+    /// The number of requests that may be sent now; at most 2.
     private var tokens = 0.0
     private var instant: Duration
     private var lastRefusal: Duration
     private var lastCut: Duration
+    /// The number of refusals since the last success.
     private var refusalsInARow = 0
 
+    /// Starts pacing at four fifths of the served rate.
+    /// - Parameters:
+    ///   - served: The number of requests that the server served per second lately.
+    ///   - now: The current instant.
     init(rate served: Double, at now: Duration) {
         rate = served * 0.8
         end = max(64, served * 4)
@@ -271,17 +281,20 @@ struct ServedRate: Hashable, Sendable {
     private var current = 0
     private var previous = 0
 
+    /// Counts a served request.
     mutating func note(at now: Duration) {
         advance(to: now)
         current += 1
     }
 
+    /// Returns the requests per second over the current and the previous bucket.
     mutating func rate(at now: Duration) -> Double {
         advance(to: now)
         let elapsed = now / .milliseconds(500) - Double(bucket)
         return Double(previous + current) / (0.5 + 0.5 * min(1, max(0, elapsed)))
     }
 
+    /// Moves on to the bucket of an instant. After a gap, the earlier bucket counts as empty.
     private mutating func advance(to now: Duration) {
         let (seconds, attoseconds) = now.components
         let present = seconds * 2 + attoseconds / 500_000_000_000_000_000

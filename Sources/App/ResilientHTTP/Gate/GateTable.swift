@@ -2,11 +2,12 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// The host or endpoint that a gate guards.
+/// The host or endpoint that a gate guards. A host is an origin: scheme, host and port.
 enum GateKey: Hashable {
     case host(String)
     case endpoint(String, Endpoint)
 
+    /// Which of the two gates of a call it is.
     var scope: GateTable.Scope {
         switch self {
         case .host: .host
@@ -15,7 +16,7 @@ enum GateKey: Hashable {
     }
 }
 
-/// A call that waits at a gate.
+/// A call that waits at a gate, with the priority by which waiters are ordered.
 struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
@@ -34,12 +35,16 @@ extension WaiterLine<GateWaiter> {
 
 /// The gates of all hosts and endpoints of a client, and the calls that wait at them.
 ///
-/// Shared by ``GateMiddleware``, which closes gates when a server requests it, and ``BreakerMiddleware``, which closes them
-/// after failures.
+/// Shared by ``GateMiddleware``, which closes gates when a server requests it, and ``BreakerMiddleware``, which closes them after failures.
+///
+/// A call passes two gates, that of its host and that of its endpoint, in one decision under the lock: it takes both passes or none. Only
+/// gates that are not fully open are stored for endpoints, so in the normal case two atomic reads replace the lock. A waiter whose turn was
+/// not used must wake the next one; otherwise, the line would stall. Continuations are resumed outside the lock.
 final class GateTable: Sendable {
-    /// The maximum number of stored endpoint gates.
+    /// The maximum number of stored endpoint gates. When it is reached, idle gates are removed; if none is idle, new endpoints have no
+    /// gate.
     static let capacity = 1_024
-    /// The maximum number of stored host gates.
+    /// The maximum number of stored host gates. Further hosts have no gate.
     static let hosts = 64
 
     /// One of the two gates of a call.
@@ -73,6 +78,7 @@ final class GateTable: Sendable {
         }
     }
 
+    /// The gates and the line of waiters, guarded by the mutex.
     private struct State {
         /// Clients usually have one host, so a comparison is faster than hashing.
         var hosts: [(origin: String, gate: GateState)] = []
@@ -82,6 +88,7 @@ final class GateTable: Sendable {
         /// The number of gates that were created.
         var gates: UInt64 = 0
 
+        /// Returns a new gate with a unique number, so that probes of a removed gate are not counted for it.
         mutating func makeGate() -> GateState {
             gates += 1
             return GateState(number: gates)
@@ -90,9 +97,11 @@ final class GateTable: Sendable {
         /// The number of host gates that are not fully open.
         var narrowHosts: Int { hosts.count { !$0.gate.isWideOpen } }
 
+        /// The index of a host's gate.
         func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
     }
 
+    /// The result of one decision about a call.
     private enum Step {
         case admitted(Passes)
         case refused(Duration, by: Scope)
@@ -107,6 +116,8 @@ final class GateTable: Sendable {
     private let narrow = Atomic<Int>(0)
     private let maximumWaiters: Int
 
+    /// Creates an empty table.
+    /// - Parameter maximumWaiters: The number of calls that may wait at all gates together. Further calls are refused.
     init(maximumWaiters: Int) {
         self.maximumWaiters = maximumWaiters
     }
@@ -135,6 +146,7 @@ final class GateTable: Sendable {
         return try await admit(context, after: first, latest: latest)
     }
 
+    /// Waits until the call is admitted or refused. Each time the call wakes, it decides again.
     private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
         var step = first
         var isNoted = false
@@ -171,6 +183,7 @@ final class GateTable: Sendable {
         }
     }
 
+    /// Decides about a call under the lock. The passes are only taken if both gates admit it.
     private func step(_ context: CallContext, at now: Duration, latest: Patience) -> Step {
         state.withLock { state in
             let isVital = context.policy.isVital
@@ -203,6 +216,7 @@ final class GateTable: Sendable {
         }
     }
 
+    /// Puts a call in line, or refuses it if its turn would come too late or too many calls wait.
     private func blocked(
         _ context: CallContext,
         by answer: GateState.Answer,
@@ -229,6 +243,7 @@ final class GateTable: Sendable {
     ///
     /// - Parameters:
     ///   - context: The call.
+    ///   - instant: The time of the change; by default, the current time.
     ///   - creating: The gate that is changed even if it is not stored yet.
     ///   - change: Changes one gate.
     func update(
@@ -271,7 +286,8 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
-    /// Admits one probe at once through the gates of all matching hosts.
+    /// Admits one probe at once through the gates of all matching hosts, after a change of the network for example.
+    /// - Parameter isMeant: Returns whether an origin is meant.
     func reopen(where isMeant: (_ origin: String) -> Bool) {
         let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
             var wakes: [WaiterLine<GateWaiter>.Wake] = []
@@ -289,10 +305,12 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
+    /// Wakes the first waiter at a gate.
     private func wakeNext(at key: GateKey) {
         for wake in state.withLock({ $0.line.wakeFirst(1, at: key) }) { wake.resume() }
     }
 
+    /// Wakes the first waiters at both gates of a call.
     private func wakeNext(_ context: CallContext) {
         let wakes = state.withLock { state in
             guard state.line.count > 0 else { return [WaiterLine<GateWaiter>.Wake]() }

@@ -4,16 +4,20 @@ public import HTTPTypes
 /// Adds an `Idempotency-Key` to POST and PATCH requests of endpoints whose policy requires it, so that they may be repeated.
 ///
 /// The key is created once per call, and all attempts of the call send the same one. It is sent as a quoted string
-/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed.
+/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed. The server must honor the key: it performs
+/// a request once, and repeats its response.
 ///
-/// The key is unknown outside the call. If the retries are over, and the server may have performed the request
-/// in one of the attempts, the call therefore fails with the kind `unknownOutcome`: another call would have another key. A caller with its
-/// own key can repeat the request safely, and gets the error of the last attempt.
+/// The key is unknown outside the call. If the call ends without a response, and the server may have performed the request in one of the
+/// attempts, the call therefore fails with the kind `unknownOutcome`: another call would have another key. A caller that supplies a key can
+/// repeat the request safely, and gets the error of the last attempt.
+///
+/// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 
     /// Creates the middleware.
-    /// - Parameter makeKey: Returns a new unique key.
+    /// - Parameter makeKey: Returns a new unique key, of at least 128 random bits so that keys of different devices never collide. The key
+    ///   must not contain quotation marks or backslashes.
     public init(makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }) {
         self.makeKey = makeKey
     }
@@ -38,7 +42,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         }
     }
 
-    /// 128 random bits in hexadecimal digits.
+    /// Returns 128 random bits as 32 hexadecimal digits.
     public static func randomKey() -> String {
         var generator = SystemRandomNumberGenerator()
         return [generator.next(), generator.next()].map { half in

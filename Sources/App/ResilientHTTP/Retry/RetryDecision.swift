@@ -1,34 +1,34 @@
 import ErrorContract
 import Synchronization
 
-/// What becomes of a failed attempt.
+/// The step after a failed attempt.
 enum RetryDecision: Hashable {
-    /// Go on after a wait.
+    /// The call is repeated after a delay.
     case wait(Duration, WaitReason)
-    /// The call ends.
+    /// The call ends with the error of the attempt.
     case abandon(GiveUpReason)
 }
 
-/// What is known of a failed attempt.
+/// The facts about a failed attempt that decide whether it is repeated.
 struct FailedAttempt {
     /// The error.
     var error: APIError
-    /// How many retries there were before.
+    /// The number of earlier retries of the call.
     var retries: Int
-    /// Whether repeating the request can't do harm.
+    /// Whether a repetition has no further effect on the server.
     var isSafeToRepeat: Bool
     /// Whether the body can be sent again.
     var isReplayable = true
     /// The time until the deadline.
     var timeLeft: Duration
-    /// Whether the call waits in line under a server's limit, however often it is refused.
+    /// Whether the call keeps waiting when a server's rate limit refuses it repeatedly.
     var waitsInLine = false
     /// Whether the call waits for a connection.
     var waitsForConnectivity = false
 }
 
 extension RetryPolicy {
-    /// Decides about a failed attempt. Pure: time and randomness are arguments.
+    /// Returns the step after a failed attempt. Pure: time and randomness are arguments.
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
         if error.kind == .unknownOutcome { return .abandon(.notSafe) }
@@ -36,7 +36,8 @@ extension RetryPolicy {
         if error.isRefreshFailure, error.kind != .noInternet { return .abandon(.sessionRefresh) }
         guard isWorthRepeating(error) else { return .abandon(.notRetryable) }
         if error.isHeldLocally {
-            // No attempt: it uses up no retry. A new call has waited as long as it may already; one that was sent before waits on.
+            // The client refused the attempt itself, so no retry is used. A new call has already waited as long as it may; a call that
+            // was sent before continues to wait.
             guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .abandon(.heldBack) }
             return wait < attempt.timeLeft
                 ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
@@ -53,13 +54,13 @@ extension RetryPolicy {
         if let named = error.retryAfter, named > .zero {
             // Compared before the stretch, so that randomness does not decide what is too long.
             guard named <= longestWait else { return .abandon(.waitTooLong) }
-            // A probe was sent for all calls. Repeated by each of them it would keep a server busy with refusals.
+            // A probe is sent on behalf of all calls. If every call repeated it, the server would be busy with refusals.
             if error.hold?.isProbe == true, !isLimited { return .abandon(.refusedAgain) }
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
-        // The gate lets nothing through before. A call that was the probe joins the line behind the others, so that the next refusal does
-        // not cost it another retry.
+        // The gate admits no call earlier. A call that was the probe waits behind the others, so that the next refusal doesn't use
+        // another of its retries.
         if let hold = error.hold, hold.wait > wait || hold.isProbe {
             (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
         }
@@ -69,7 +70,7 @@ extension RetryPolicy {
 
     private func isWorthRepeating(_ error: APIError) -> Bool {
         switch error.retry {
-        // The session's business, and done with when the error comes here.
+        // The session has already handled these errors.
         case .never, .afterRefresh, .afterRefreshOrSignIn, .afterSignIn: false
         case .onlyAfterNamedDelay: error.retryAfter != nil
         case .afterDelay, .withBackoff: true
@@ -79,9 +80,13 @@ extension RetryPolicy {
 
 /// Ends all retries of a client while too many of its requests fail, so that retries can't multiply the load of a server in trouble.
 ///
-/// Follows gRPC's retry throttling (proposal A6): 10 tokens, one less for a retryable failure that reached a server, 2.5 less for a
-/// time-out, and a tenth more for a success; no retry at half of the tokens or less. Refusals that closed a gate cost nothing: the gate
-/// bounds how many requests follow them.
+/// Follows gRPC's retry throttling (proposal A6). The budget begins with 10 tokens. A retryable failure that reached a server decrements
+/// them by 1, a timeout by 2.5, and a success increments them by 0.1. No call is retried while half of the tokens or less are left.
+/// Refusals that closed a gate cost nothing: the gate bounds how many requests follow them.
+///
+/// With the defaults, the fifth failure in a row ends the retries. The first attempts of calls are always sent.
+///
+/// The budget is an atomic number: it takes no lock, and may be shared by several clients.
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
     private let tokens: Atomic<Int>
@@ -90,9 +95,9 @@ public final class RetryBudget: Sendable {
 
     /// Creates a full budget.
     /// - Parameters:
-    ///   - capacity: The most tokens that there are.
-    ///   - refund: The tokens that a success gives back.
-    /// - Precondition: `capacity` is positive, `refund` not negative.
+    ///   - capacity: The initial and largest number of tokens.
+    ///   - refund: The number of tokens that a success returns.
+    /// - Precondition: `capacity` is positive, and `refund` is between 0 and the capacity.
     public init(capacity: Int = 10, refund: Double = 0.1) {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")
         precondition(refund >= 0 && refund <= Double(capacity), "refund must be between 0 and the capacity (is \(refund))")
@@ -101,7 +106,7 @@ public final class RetryBudget: Sendable {
         tokens = Atomic(capacity * 1_000)
     }
 
-    /// The tokens that are left.
+    /// The number of tokens that are left, from 0 to the capacity.
     public var remaining: Double { Double(tokens.load(ordering: .relaxed)) / 1_000 }
 
     /// Notes a success.

@@ -2,21 +2,29 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Repeats failed calls where that is safe and of use.
+/// Repeats failed calls if a repetition is safe and can succeed.
 ///
-/// Safe are GET, HEAD, OPTIONS, PUT and DELETE, any method with an `Idempotency-Key`, and whatever surely never left. A delay that
-/// the server names is waited out in full; one that does not fit the deadline or the policy ends the call at once, with the time
-/// in the error. A repeated request carries `X-Retry-Attempt`, and a request that carries it already is passed on once: two
-/// clients in a row don't multiply their attempts.
+/// A repetition is safe for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and for requests of which no byte
+/// was sent. A body that can be read only once is not sent again.
+///
+/// The middleware waits for the full delay that the server names, extended by a random part. If the delay exceeds the deadline or the
+/// policy's limit, the call ends at once, with the delay in its error. Without a delay of the server, it waits by ``RetryPolicy/backoff``.
+///
+/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. A request that already has the header is sent once, so
+/// that two clients in a chain don't multiply their attempts.
+///
+/// The policy of an endpoint (``EndpointPolicy/retry``) replaces that of the middleware. For operations that are not requests of a client,
+/// use ``withRetry(_:timeout:context:environment:isolation:_:)``.
 public struct RetryMiddleware: ClientMiddleware {
-    /// How often, and after which waits, unless the endpoint's policy says otherwise.
+    /// The number of retries and the delays between them, for endpoints without a policy.
     public var policy: RetryPolicy
     private let budget: RetryBudget
 
     /// Creates the middleware.
     /// - Parameters:
-    ///   - policy: How often, and after which waits.
-    ///   - budget: What ends all retries while too many calls fail; shared by all calls of the client.
+    ///   - policy: The number of retries and the delays between them.
+    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share it; clients of the same
+    ///     server may share it, too.
     public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
         self.policy = policy
         self.budget = budget
@@ -56,15 +64,15 @@ public struct RetryMiddleware: ClientMiddleware {
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
-            // A local hold and a missing connection were no attempts.
+            // No request was sent, so that no retry is used.
             guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"
         }
     }
 
-    /// Waits until the device is online or the call's time is up. Without a monitor of the connection the call tries again every two
-    /// seconds.
+    /// Waits until the device is online or the call's deadline has passed. Without a connectivity monitor, the call is tried again every
+    /// two seconds.
     /// - Returns: Whether the call may try again.
     private func waitForConnection(_ context: CallContext) async throws -> Bool {
         let clock = context.environment.clock
@@ -79,6 +87,7 @@ public struct RetryMiddleware: ClientMiddleware {
         return try await monitor.waitUntilOnline(until: context.deadline, on: clock)
     }
 
+    /// Decides about a retry, and counts the failure in the budget.
     private func decide(
         _ error: APIError,
         retries: Int,
@@ -104,7 +113,7 @@ public struct RetryMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
-    /// Whether sending the request twice does no more than sending it once: by RFC 9110 §9.2.2, or by its key.
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2), also because of its idempotency key.
     public var isSafeToRepeat: Bool {
         switch method {
         case .get, .head, .options, .put, .delete: true

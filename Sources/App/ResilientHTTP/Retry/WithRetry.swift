@@ -4,8 +4,9 @@ import Timekeeping
 
 /// Repeats any operation like a client repeats a request: with backoff with full jitter, the delay that an error contains, and a deadline.
 ///
-/// The operation is repeated if its error maps to a retryable `APIError`. It is repeated even if an attempt had an effect, so pass only
-/// operations that may be executed twice.
+/// Use it for operations that are not requests of an `APIClient`, which repeats its requests itself. The operation is repeated if its error
+/// maps to a retryable `APIError`. It is repeated even if an attempt had an effect, so pass only operations that may be executed twice.
+/// There is no budget: many concurrent callers can multiply the load.
 /// - Parameters:
 ///   - policy: The number of retries, and the delays before them.
 ///   - timeout: The time from the call to its deadline. No delay begins that would end after the deadline; an attempt may exceed it.
@@ -13,7 +14,9 @@ import Timekeeping
 ///   - environment: The clock, randomness and logger. Each failed attempt is logged at debug level.
 ///   - isolation: The actor that the operation runs on; the caller's by default.
 ///   - operation: The operation.
-/// - Throws: The error of the last attempt, with the number of attempts; an error of the kind `cancelled` as soon as the task is canceled.
+/// - Returns: The value of the first attempt that succeeds.
+/// - Throws: The error of the last attempt, with the number of attempts. If the task is canceled during a delay, an error of the kind
+///   `cancelled` at once; during an attempt, when the operation throws.
 public func withRetry<Value>(
     _ policy: RetryPolicy = RetryPolicy(),
     timeout: Duration = .seconds(30),

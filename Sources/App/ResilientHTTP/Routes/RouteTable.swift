@@ -1,11 +1,21 @@
 public import HTTPTypes
 
-/// The known routes of an app, by which requests are assigned to endpoints.
+/// The known routes of an app, by which requests are assigned to endpoints. Policies, quotas, gates and analytics all use the endpoint,
+/// such as `GET /orders/{id}`, and never the address with its ids.
+///
+/// ```swift
+/// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
+/// ```
+///
+/// Register the routes whose segments look like ids but are words, or the reverse. For other paths, segments that are probably ids become
+/// `{id}`. A value without locks.
 public struct RouteTable: Sendable {
+    /// A template and its segments.
     private struct Route: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
+        /// Whether each segment is a parameter or equals that of the path. Both have the same number of segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
@@ -22,6 +32,7 @@ public struct RouteTable: Sendable {
 
     /// The routes by their number of segments, the more specific ones first.
     private var routes: [Int: [Route]] = [:]
+    /// The segments of the base path, which are removed before the comparison.
     private let base: [Substring]
 
     /// Creates a table.
@@ -33,7 +44,9 @@ public struct RouteTable: Sendable {
         for template in templates { add(template) }
     }
 
-    /// Adds a route.
+    /// Adds a route. Ignored if the table has it already.
+    /// - Parameter template: The template, relative to the base path.
+    /// - Complexity: O(n log n) for n routes with the same number of segments.
     public mutating func add(_ template: RouteTemplate) {
         let route = Route(template: template, segments: template.segments)
         let others = routes[route.segments.count, default: []]

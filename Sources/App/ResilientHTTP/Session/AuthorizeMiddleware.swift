@@ -2,19 +2,23 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Signs requests with the session's access token, and refreshes the session when the code of a response asks for it.
+/// Signs requests with the session's access token, and refreshes the session when the code of a response requires it.
 ///
-/// A call is repeated at most once after a refresh; a 401 on a fresh token is thrown. A request that carries `Authorization` already is
-/// sent unchanged. The code decides, not the status: a stale API key is a 401 too, and neither refreshes nor signs out.
+/// A call is repeated at most once after a refresh; a 401 on a fresh token is thrown. A request that already carries `Authorization` is
+/// sent unchanged. The error code decides, not the status: a stale API key also causes a 401, and neither refreshes the session nor signs
+/// the user out.
 ///
-/// A refresh that fails for a passing reason (a 503, a lost connection) is repeated until the deadline of the call. A call belongs to the
-/// session that signed its first attempt: it is never sent with the tokens of a user who signed in later. A call for an account, such as
-/// one from an offline queue, is sent only with a token of that account, which each attempt checks, and never asks the user to sign in.
+/// A refresh that fails for a temporary reason (a 503, a lost connection) is repeated until the deadline of the call. A token that is about
+/// to expire is refreshed before the call; if that fails for a temporary reason, the call is sent with the present token.
+///
+/// A call belongs to the session that signed its first attempt: it is never sent with the tokens of a user who signed in later. A call for
+/// an account, such as one from an offline queue, is sent only with a token of that account, which each attempt checks, and never prompts
+/// the user to sign in.
 public struct AuthorizeMiddleware: ClientMiddleware {
-    /// The session.
+    /// The session whose access token requests carry.
     public let session: Session
 
-    /// Creates the middleware.
+    /// Creates the middleware. Several clients may share one session.
     public init(_ session: Session) {
         self.session = session
     }
@@ -42,6 +46,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     }
 
     /// Binds a call to the session of its first attempt, so that a retry never carries the tokens of another user.
+    /// - Throws: An error of the kind `unauthorized` if another session or account is signed in by now.
     private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
         if let account = context.policy.account, held?.credentials.userID != account { throw APIError.signedOut.named(context) }
         guard let id = held?.sessionID else { return }
@@ -52,20 +57,24 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         throw error.named(context)
     }
 
-    /// The credentials to send, replaced ahead of their expiry.
+    /// The credentials to send, refreshed if they are about to expire; `nil` if no user is signed in.
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }
         do {
             return try await renewed(after: held, by: .refresh, refusedWith: nil, context: context) ?? held
         } catch let error as APIError where error.kind != .unauthorized && error.kind != .cancelled {
-            // The refresh failed for a passing reason: the present token may still be accepted.
+            // The refresh failed for a temporary reason: the present token may still be accepted.
             return held
         }
     }
 
-    /// - Parameter refusal: The refusal of the present credentials; `nil` if they are replaced ahead of their expiry, for which
-    ///   one attempt is enough.
+    /// Renews the session, until the deadline of the call at most. The renewal itself continues after the deadline, for other calls.
+    /// - Parameters:
+    ///   - stale: The credentials to be replaced; `nil` if the request carried none.
+    ///   - way: The required renewal.
+    ///   - refusal: The refusal of the present credentials; `nil` if they are replaced before they expire, for which one attempt is enough.
+    /// - Returns: `nil` if the present credentials are to be used nevertheless.
     private func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -89,7 +98,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
             return renewal.held
         } catch let error as APIError {
             guard error.kind == .unauthorized else { throw error.named(context) }
-            // The server's own words, if it said some.
+            // The refusal of the call, which contains the server's message.
             var final = refusal ?? error
             final.recovery = error.recovery
             throw final.named(context)
@@ -107,7 +116,7 @@ extension HTTPRequest {
 }
 
 extension APIError {
-    /// How the session must be renewed before the call is repeated; `nil` if that is not what it needs.
+    /// The renewal of the session that must precede a repetition of the call; `nil` if a renewal does not help.
     var renewal: Renewal? {
         switch retry {
         case .afterRefresh, .afterRefreshOrSignIn: .refresh

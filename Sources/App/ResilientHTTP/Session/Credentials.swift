@@ -3,7 +3,8 @@ import Synchronization
 
 /// The tokens of a session.
 ///
-/// Two values are equal if their tokens and their expiry are equal.
+/// Two values are equal if their tokens and their expiry are equal. Descriptions and reflection hide the tokens, so that a log never
+/// contains them; encoding includes them.
 public struct Credentials: Sendable, Codable {
     /// The token that calls carry as `Authorization: Bearer`.
     public var accessToken: String
@@ -11,13 +12,20 @@ public struct Credentials: Sendable, Codable {
     public var refreshToken: String?
     /// When the access token expires, on the local wall clock; `nil` if the server did not report it.
     public var expiresAt: Date?
-    /// Identifies the user, if the app knows: calls of one user never go on with the tokens of another one whom a prompt signed in.
+    /// The identifier of the user, if the app knows it. With an identifier, calls of one user never continue with the tokens of another
+    /// one, and an offline queue can store requests for the user.
     public var userID: String?
-    /// Identifies the sign-in that these tokens come from. ``Session`` sets it at sign-in and keeps it over refreshes, so that a call
+    /// Identifies the sign-in that these tokens come from. ``Session`` sets it at sign-in and preserves it in refreshes, so that a call
     /// that began in one session never carries a token of another one.
     var sessionID: String?
 
-    /// Creates credentials.
+    /// Creates credentials from the response of a sign-in or a refresh.
+    /// - Parameters:
+    ///   - accessToken: The token for `Authorization: Bearer`.
+    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed. A refresh that returns `nil`
+    ///     preserves the present one.
+    ///   - expiresAt: When the access token expires. With `nil`, the token is refreshed only after the server has refused it.
+    ///   - userID: The identifier of the user. A refresh that returns `nil` preserves the present one.
     public init(accessToken: String, refreshToken: String?, expiresAt: Date? = nil, userID: String? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -63,22 +71,27 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
 
 /// Stores the credentials of an app's one session.
 ///
-/// A store keeps credentials as they are, all members included.
+/// Use ``KeychainCredentialStore`` in apps for Apple platforms, ``FileCredentialStore`` in command-line tools and on Linux, and
+/// ``MemoryCredentialStore`` in tests.
 ///
-/// Several processes may share a store, such as an app and its extension. ``Session`` then relies on
-/// ``save(_:replacing:)`` and ``exclusively(_:)``: override both in such a store.
+/// A store must return credentials with all members that were saved. Several processes may share a store, such as an app and its extension.
+/// ``Session`` then relies on ``save(_:replacing:)`` and ``exclusively(_:)``: implement both in such a store.
 public protocol CredentialStore: Sendable {
     /// Returns the credentials, or `nil` if no user is signed in.
+    /// - Throws: Any error if they can't be read now, such as on a locked device. The call that needs them fails, and the user stays signed
+    ///   in.
     func load() async throws -> Credentials?
     /// Stores credentials in place of earlier ones; `nil` removes them.
     func save(_ credentials: Credentials?) async throws
-    /// Stores credentials if the store still holds the expected ones; `nil` stands for none. Compares and writes in one step.
+    /// Stores credentials if the store still has the expected ones; `nil` stands for none. Compares and writes in one step, so that no
+    /// process overwrites the credentials of another one.
     /// - Returns: Whether the credentials were stored.
     func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
     /// Runs a closure while no other process that shares the store runs one. A refresh loads, calls the server and saves in one such step.
+    /// The closure calls the other methods of the store: they must not wait for the same lock.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a store for another secret, which stays when the credentials are removed. A store of credentials that survive the process
-    /// returns one whose secret survives it, too.
+    /// Returns a store for another secret, which stays when the credentials are removed. If the credentials survive the end of the process,
+    /// the secret must survive it, too.
     /// - Parameter name: Distinguishes the secrets of an app: lowercase letters and hyphens.
     func secretStore(named name: String) -> any SecretStore
 }
@@ -100,11 +113,11 @@ extension CredentialStore {
     }
 }
 
-/// Stores credentials in memory, until the process ends.
+/// Stores credentials in memory, until the process ends. Use it for tests and for tools that sign in at each start.
 public final class MemoryCredentialStore: CredentialStore {
     private let credentials: Mutex<Credentials?>
 
-    /// Creates a store.
+    /// Creates a store, with the credentials of a signed-in user if given.
     public init(_ credentials: Credentials? = nil) {
         self.credentials = Mutex(credentials)
     }

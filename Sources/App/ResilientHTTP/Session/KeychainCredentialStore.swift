@@ -13,18 +13,20 @@
     /// ``Failure`` whose ``Failure/isLocked`` is `true`: the user is still signed in, so try again when protected data is available.
     ///
     /// **Access group.** An app and its extensions share the session if both have the group in their entitlement
-    /// `keychain-access-groups` and name it here. The keychain has no lock: `exclusively(_:)` does not keep another process out.
+    /// `keychain-access-groups` and name it here. The keychain has no lock: `exclusively(_:)` does not exclude other processes, and
+    /// `save(_:replacing:)` compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
     ///
     /// **macOS.** The data-protection keychain, the default, works only in an app that is signed with a keychain access group. A
     /// command-line tool or a test without a signature gets status −34018 (`errSecMissingEntitlement`) from every call. It can use
-    /// ``Keychain/fileBased`` instead: the login keychain, which asks the user before another program, or a rebuilt one without a
+    /// ``Keychain/fileBased`` instead: the login keychain, which prompts the user before another program, or a rebuilt one without a
     /// signature, reads the item, and which has neither accessibility nor access groups.
     public struct KeychainCredentialStore: CredentialStore {
         /// An error of keychain services.
         public struct Failure: Error, Hashable, CustomStringConvertible {
             /// The status of the failed call (`OSStatus`), as in `SecBase.h`.
             public let status: Int32
-            /// Whether the item can't be read now but may be later: the device is locked, or the user would have to be asked.
+            /// Whether the item can't be read now but may be later: the device is locked, or the system would have to prompt the
+            /// user.
             public var isLocked: Bool { status == SecItemStatus.interactionNotAllowed.rawValue }
             /// The status and, for the common ones, the cause; for a log.
             public var description: String { SecItemStatus(rawValue: status).description }

@@ -10,7 +10,8 @@ struct KeychainItem: Sendable {
         var status: SecItemStatus
     }
 
-    /// Calls wait for another process, and with the file-based keychain of macOS even for the user: not for the cooperative pool.
+    /// Keychain calls block for another process, and with the file-based keychain of macOS even for the user. They must not block a thread
+    /// of the cooperative pool.
     private static let queue = DispatchQueue(label: "holdfast.keychain")
 
     private let attributes: SecItemAttributes

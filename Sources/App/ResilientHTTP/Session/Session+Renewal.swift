@@ -5,23 +5,27 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// The renewal that a 401 asks for.
+/// The renewal that a 401 requires.
 enum Renewal: Hashable {
-    /// Refresh; if that is impossible, ask the user to sign in.
+    /// Refresh; if that is impossible, prompt the user to sign in.
     case refresh
-    /// Ask the user to sign in.
+    /// Prompt the user to sign in.
     case signIn
 }
 
 extension Session {
     /// Returns credentials newer than those that were refused.
+    ///
+    /// All callers share one renewal. The loop repeats when the session changed while the renewal was in flight, or after the pause that
+    /// follows a temporary failure.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request carried none.
-    ///   - way: The renewal that the refusal asks for.
-    ///   - deadline: Until when passing failures are waited out; `nil` for one attempt.
-    ///   - mayPrompt: Whether the user may be asked to sign in.
-    /// - Returns: `nil` if so many renewals succeeded lately that one more would not help.
-    /// - Throws: ``APIError``: `unauthorized` if there are none, the refresh's own error if it failed for a passing reason.
+    ///   - way: The renewal that the refusal requires.
+    ///   - deadline: The time until which temporary failures are repeated; `nil` for one attempt.
+    ///   - mayPrompt: Whether the user may be prompted to sign in.
+    /// - Returns: The credentials, and whether another caller started the renewal; `nil` if so many renewals succeeded recently that one
+    ///   more would not help.
+    /// - Throws: ``APIError``: `unauthorized` if there are no credentials, the refresh's error if it failed for a temporary reason.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -58,6 +62,8 @@ extension Session {
         }
     }
 
+    /// Renews the session: refreshes it, and prompts the user if the refresh is impossible. Runs once for all callers.
+    /// - Throws: ``SessionFailure`` or the error of the refresh.
     private func renew(by way: Renewal, mayPrompt: Bool) async throws -> SessionState.Held {
         var generation = state.withLock(\.generation)
         var refusal: APIError?
@@ -83,17 +89,22 @@ extension Session {
         return held
     }
 
+    /// The result of a refresh.
     private enum Refreshed {
         case renewed(SessionState.Held)
         /// Another process signed the user out.
         case ended
         /// The session changed while the refresh was in flight.
         case superseded
-        /// The session of a generation can't be refreshed; the server's refusal, if it was asked.
+        /// The session of a generation can't be refreshed; with the server's refusal, if there was one.
         case impossible(UInt64, APIError?)
     }
 
     /// Refreshes once, while no other process does.
+    ///
+    /// First, the present credentials are written to the store if they were not. Then, under the lock of the store, the stored credentials
+    /// are compared with those of this process. If they differ, another process has refreshed or signed in, and its credentials are taken.
+    /// Otherwise the server is called, and the new credentials are stored.
     private func refreshed() async throws -> Refreshed {
         // Compared with below: what the store holds must be what this process holds.
         let isPersisted = await persistQuietly(state.withLock(\.generation))
@@ -101,7 +112,7 @@ extension Session {
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
-                // Changed since it was written: what the store holds says nothing about another process.
+                // The session changed after the write, so a different store content does not prove another process's change.
                 if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()
@@ -124,7 +135,7 @@ extension Session {
         }
     }
 
-    /// Takes what another process has stored.
+    /// Takes the credentials that another process has stored, and reports the end of the session if they belong to another one.
     private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
         let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
             guard state.generation == generation else { return (.superseded, nil, nil) }
@@ -140,7 +151,10 @@ extension Session {
         return adopted
     }
 
-    /// Keeps the credentials of a refresh unless the session changed meanwhile, in this process or in another one. They are revoked then.
+    /// Stores the credentials of a refresh, unless the session changed meanwhile in this process or in another one. In that case they are
+    /// revoked.
+    ///
+    /// If the store fails, the credentials are used until the app ends: losing them would sign the user out.
     private func keep(
         _ fresh: Credentials,
         replacing before: Credentials?,
@@ -163,7 +177,6 @@ extension Session {
             }
             if isWritten { return .renewed(held) }
         } catch {
-            // The session works until the app ends; losing it now would help no user.
             environment.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
             return .renewed(held)
         }
@@ -171,6 +184,8 @@ extension Session {
         return await adopt(try await store.load(), basedOn: held.generation)
     }
 
+    /// Ends the session unless it changed. Credentials that another process has stored meanwhile stay in the store.
+    /// - Returns: Whether the session was ended.
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
         guard let ended else { return false }
@@ -179,7 +194,6 @@ extension Session {
             await persistQuietly(ended)
             return true
         }
-        // Credentials that another process stored meanwhile stay.
         try? await writes.run { [self] () async throws in
             _ = try await store.save(nil, replacing: before)
             state.withLock { $0.endWrite(of: ended) }
@@ -187,7 +201,8 @@ extension Session {
         return true
     }
 
-    /// - Returns: Whether the store took it.
+    /// Writes the present state to the store, and logs a failure.
+    /// - Returns: Whether the store has the state.
     @discardableResult
     private func persistQuietly(_ generation: UInt64) async -> Bool {
         do {
@@ -199,11 +214,13 @@ extension Session {
         }
     }
 
-    /// Notes a passing failure, and when the next attempt may begin.
+    /// Notes a temporary failure, and computes when the next attempt may begin: after the delay that the server named, extended by up to a
+    /// tenth, or after the backoff with a jitter of half of its length.
+    /// - Returns: The failure for all callers that share this renewal.
     private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error
         if error.kind == .unknownOutcome {
-            // The server accepts the refresh token once more for a while, so that a lost response can be asked for again.
+            // The server accepts the refresh token again for a short time, so that a refresh with a lost response can be repeated.
             let transport = error.underlying as? TransportError
             error =
                 transport.map { APIError($0, isSafeToRepeat: true, context: error.context) }
@@ -213,7 +230,7 @@ extension Session {
         let (now, chance) = (environment.clock.now, environment.chance())
         let pause: Duration
         if let named = error.retryAfter, named > .zero {
-            // A longer delay fails the calls at once, but without a body that confirms it the next ones may try again.
+            // A longer delay fails the calls at once. Without a body that confirms it, later calls may try again.
             if named > timing.longestWait { error.retry = .never }
             let believed = error.isRetryAfterConfirmed ? named : min(named, timing.longestWait)
             pause = believed + believed * (0.1 * chance)
@@ -222,12 +239,12 @@ extension Session {
         }
         let instant = now + pause
         let failure = error
-        // Only what reached the server counts, not what the client itself held back.
+        // Only attempts that reached the server count, not those that the client itself held.
         state.withLock { $0.noteFailure(failure, basedOn: known, isAttempt: failure.reachedServer, until: instant) }
         return .paused(failure, until: instant)
     }
 
-    /// Runs one attempt for as long as it may take.
+    /// Runs one attempt to refresh with a timeout: ``Timing/attemptTimeout``, or three times as long after three failures in a row.
     private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
         let clock = environment.clock
         let isSlow = state.withLock(\.failures) >= 3
@@ -248,15 +265,15 @@ extension Session {
 }
 
 extension APIError {
-    /// No user is signed in.
+    /// The error of a call that needs a user when none is signed in.
     static var signedOut: APIError {
         APIError(kind: .unauthorized, code: .authTokenMissing, retry: .afterSignIn, recovery: .signIn, attempts: 0)
     }
 
     /// Whether a server refused the credentials, rather than being unable to check them.
     ///
-    /// A 400 or 403 counts only if the API says so in its body: proxies and limits use these statuses as well. Another stale credential,
-    /// such as an API key, says nothing about the session.
+    /// A 400 or 403 counts only if the body is one of the API: proxies and limits use these statuses as well. A refusal of another
+    /// credential, such as an API key, does not concern the session.
     fileprivate var isRefusalOfCredentials: Bool {
         guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
         let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")
@@ -266,7 +283,7 @@ extension APIError {
 }
 
 extension Credentials? {
-    /// Whether both hold the same tokens, or both none. A store need not keep more than the tokens.
+    /// Whether both contain the same tokens, or both are `nil`. Expiry and identifiers are not compared.
     func hasTokens(of other: Credentials?) -> Bool {
         self?.accessToken == other?.accessToken && self?.refreshToken == other?.refreshToken
     }

@@ -78,13 +78,14 @@ extension APIClient {
         }
     }
 
+    /// Returns the retry policy of a download's endpoint, unless the options have one.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
         return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
     }
 }
 
-/// One download with all of its attempts.
+/// One download with all of its attempts. Attempts run one after another and share the partial file.
 private struct Download: Sendable {
     let api: APIClient
     let path: String
@@ -94,6 +95,11 @@ private struct Download: Sendable {
     let context: String?
 
     /// Sends one request and writes its body.
+    ///
+    /// A response that continues the partial file must be a 206 whose range begins at its end and whose validator is unchanged. Any other
+    /// success contains the whole resource, and the file begins again.
+    /// - Returns: The head of the response.
+    /// - Throws: ``APIError`` of the attempt. The bytes so far remain in the file.
     func run(
         into file: PartialFile,
         progress: (@Sendable (TransferProgress) -> Void)?
@@ -155,6 +161,7 @@ private struct Download: Sendable {
         return stream.response
     }
 
+    /// The error of a body that ends without an error before its announced length.
     private static let broken = TransportError(
         .connectionLost,
         message: "the body has another length than announced",
@@ -178,6 +185,7 @@ private struct Download: Sendable {
         return try await run(into: file, progress: progress)
     }
 
+    /// Converts the errors of the file system.
     private func local(_ body: () async throws -> Void) async throws(APIError) {
         do { try await body() } catch { throw api.localized(APIError(error, context: context)) }
     }
@@ -190,6 +198,7 @@ struct ContentRange: Hashable {
     /// The length of the whole resource; `nil` if the server doesn't report it.
     var total: Int64?
 
+    /// Parses the field of a response; `nil` if there is none or if it is invalid.
     init?(_ response: HTTPResponse) {
         guard let text = response.headerFields[.contentRange], text.lowercased().hasPrefix("bytes ") else { return nil }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
@@ -219,6 +228,10 @@ extension HTTPResponse {
 
 /// The partial file of a download beside its target, with the validator of its version. Only one task uses it.
 ///
+/// Three files are involved: the target, `NAME.partial` with the bytes so far, and `NAME.partial.origin` with the address and the validator
+/// of their version. The origin is removed before bytes of another version are written, and stored after the file is empty. So if the
+/// process ends at any moment, the file contains bytes of the version in the origin, or there is no origin and the bytes are not used.
+///
 /// It reads and writes on a separate queue, because the calls block.
 final class PartialFile: Sendable {
     /// The data that a later process needs to resume.
@@ -227,6 +240,7 @@ final class PartialFile: Sendable {
         var validator: String
     }
 
+    /// The open file and its length. The handle is at the end of the file.
     private struct State {
         var length: Int64 = 0
         var validator: String?
@@ -267,6 +281,7 @@ final class PartialFile: Sendable {
     }
 
     /// Empties the file, for another version.
+    /// - Parameter validator: The strong validator of the new version; `nil` if its download can't be resumed.
     func startAnew(validator: String?) async throws {
         try await perform { file, state in
             // The stored origin must never belong to bytes of another version.
@@ -282,6 +297,7 @@ final class PartialFile: Sendable {
         }
     }
 
+    /// Appends bytes to the file. They are not flushed to the disk: after a power failure, the length of the file shows how many arrived.
     func append(_ chunk: [UInt8]) async throws {
         try await perform { file, state in
             try file.handle(&state).write(contentsOf: chunk)
@@ -289,7 +305,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Replaces the target with the file atomically.
+    /// Flushes the file to the disk, and replaces the target with it atomically.
     func finish() async throws {
         try await perform { file, state in
             let handle = try file.handle(&state)
@@ -302,6 +318,7 @@ final class PartialFile: Sendable {
         }
     }
 
+    /// Opens an earlier partial file, if its origin has the same address.
     private func open(_ state: inout State) throws {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
             let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)), known.source == source,
@@ -312,6 +329,7 @@ final class PartialFile: Sendable {
         (state.handle, state.length, state.validator) = (handle, length, known.validator)
     }
 
+    /// Returns the open file, or creates an empty one.
     private func handle(_ state: inout State) throws -> FileHandle {
         if let handle = state.handle { return handle }
         let path = partial.path(percentEncoded: false)
@@ -321,6 +339,7 @@ final class PartialFile: Sendable {
         return handle
     }
 
+    /// Runs a closure on the queue of the file.
     private func perform(_ body: @escaping @Sendable (PartialFile, inout State) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in

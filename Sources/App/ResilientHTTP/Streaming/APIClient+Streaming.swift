@@ -49,6 +49,9 @@ extension APIClient {
     /// ```swift
     /// for try await line in try await api.lines("/logs/today") { print(line) }
     /// ```
+    ///
+    /// Use ``events(_:query:headers:options:lastEventID:reconnection:idleTimeout:context:)`` for `text/event-stream`: it reconnects when a
+    /// connection ends, and this function doesn't.
     /// - Parameters:
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
@@ -56,6 +59,8 @@ extension APIClient {
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - idleTimeout: The maximum time without a byte.
     ///   - context: The operation of the app.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The sequence throws errors within the
+    ///   body.
     public func lines(
         _ path: String,
         query: [URLQueryItem] = [],

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A form with files: `multipart/form-data` (RFC 7578), with names escaped as browsers do (WHATWG HTML §4.10.21.8).
 ///
-/// Files are read while the form is sent. The request has a `Content-Length`, unless the size of a file can't be read. A form can be sent
-/// several times.
+/// Files are read while the form is sent, so memory doesn't grow with them. The request has a `Content-Length`, unless the size of a file
+/// can't be read. A form can be sent several times, and an upload of it can be retried.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -11,12 +11,16 @@ public import Foundation
 /// form.append(file: url, name: "photo", contentType: "image/jpeg")
 /// let value: Profile = try await api.upload(.post, "/profile", form.body)
 /// ```
+///
+/// A value: a copy can get further parts. Parts are sent in the order in which they were appended.
 public struct MultipartForm: Sendable {
+    /// The content of a part.
     private enum Content: Sendable {
         case bytes([UInt8])
         case file(URL)
     }
 
+    /// The delimiter and the header of a part, and its content.
     private struct Part: Sendable {
         var head: [UInt8]
         var content: Content
@@ -33,6 +37,9 @@ public struct MultipartForm: Sendable {
     }
 
     /// Appends a text field. Line ends in the name and the value become CRLF.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - name: The name of the field. Several parts may have the same name.
     public mutating func append(_ value: String, name: String) {
         append(Array(Self.normalized(value).utf8), disposition: Self.disposition(name), contentType: nil)
     }
@@ -105,20 +112,24 @@ public struct MultipartForm: Sendable {
         return RequestBody(.stream(length: length, write: write), contentType: "multipart/form-data; boundary=\(boundary)")
     }
 
+    /// Appends a part in memory.
     private mutating func append(_ bytes: [UInt8], disposition: String, contentType: String?) {
         parts.append(Part(head: head(disposition, contentType: contentType), content: .bytes(bytes)))
     }
 
+    /// Returns the delimiter and the header of a part. Line ends are removed from the content type.
     private func head(_ disposition: String, contentType: String?) -> [UInt8] {
         let type = contentType.map { "Content-Type: \($0.filter { !$0.isNewline })\r\n" } ?? ""
         return Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n\(type)\r\n".utf8)
     }
 
+    /// Returns the parameters of `Content-Disposition`.
     private static func disposition(_ name: String, filename: String? = nil) -> String {
         let field = "name=\"\(escaped(normalized(name)))\""
         return filename.map { "\(field); filename=\"\(escaped($0))\"" } ?? field
     }
 
+    /// Escapes CR, LF and quotation marks with percent signs, as browsers do.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {

@@ -3,8 +3,14 @@ public import HTTPTypes
 
 /// A response whose body is read as it arrives, in chunks of the size that the transport receives.
 ///
-/// Only one reader can read it, once. The connection closes if the stream is released before its end, or if its reader is
-/// canceled.
+/// ```swift
+/// let stream = try await api.stream(.get, "/exports/7")
+/// for try await chunk in stream { try file.write(contentsOf: chunk) }
+/// ```
+///
+/// Only one reader can read it, once. The connection closes if the stream is released before its end, or if its reader is canceled. A
+/// reader that pauses slows the server down; memory stays bounded. Use ``bytes`` or ``lines`` for other units, and
+/// ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)`` for a file.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// A chunk of the body.
     public typealias Element = [UInt8]
@@ -36,7 +42,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum number of bytes.
-    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger.
+    /// - Returns: The bytes.
+    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger; of another kind if it ends early.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()
@@ -56,6 +63,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         let stream: ResponseStream
 
         /// Returns the next chunk, or `nil` at the end.
+        /// - Throws: ``APIError`` if the body ends early or the task is canceled.
         public mutating func next() async throws(APIError) -> [UInt8]? {
             do {
                 guard let chunk = try await chunks.next() else {
@@ -89,7 +97,7 @@ extension APIClient {
 }
 
 extension ResponseStream {
-    /// The body of a response as single bytes.
+    /// The body of a response as single bytes. Most bytes come from a chunk in memory, without a suspension.
     public struct Bytes: AsyncSequence, Sendable {
         /// A byte.
         public typealias Element = UInt8
@@ -164,6 +172,9 @@ extension ResponseStream {
 }
 
 /// Splits a stream of bytes into lines. A value; O(1) per byte.
+///
+/// `buffer` contains the bytes from `start` on that belong to no returned line. Bytes before `position` were examined, so that a long line
+/// is not searched again with each chunk. A CR ends a line at once; whether a LF follows is decided with the next byte.
 struct LineSplitter {
     /// The bytes that end a line.
     enum Separators {
@@ -193,6 +204,7 @@ struct LineSplitter {
     /// Whether the current line exceeds the maximum length.
     var isTooLong: Bool { position - start > Self.longestLine }
 
+    /// Adds bytes. The bytes of returned lines are removed.
     mutating func append(_ chunk: [UInt8]) {
         if start == buffer.count {
             (position, start, buffer) = (0, 0, chunk)

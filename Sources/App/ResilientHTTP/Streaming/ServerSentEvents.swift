@@ -5,16 +5,18 @@ import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. If a connection ends, breaks or is silent for too long, the next read waits and connects again,
-/// with the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. It throws if the
-/// server refuses permanently, such as with 404. Each connection is a call of the client, with the session, the gate, the
-/// breaker and retries.
+/// The first read connects. If a connection ends, breaks or is silent for too long, the next read waits and connects again, with the id of
+/// the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. It throws if the server refuses permanently,
+/// such as with 404. Each connection is a call of the client, with the session, the gate, the breaker and retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
 ///     show(event.data)
 /// }
 /// ```
+///
+/// Each iterator has its own connections. Events may be lost or repeated across connections unless the server supports `Last-Event-ID`;
+/// store ``ServerSentEvent/id`` to continue after a restart of the app. Cancel the task that reads to close the connection.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -33,6 +35,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         public var maximumFailures: Int?
 
         /// Creates rules.
+        /// - Parameters:
+        ///   - delay: The delay before a reconnection; positive.
+        ///   - cap: The maximum delay after failed connections.
+        ///   - maximumFailures: The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public init(delay: Duration = .seconds(3), cap: Duration = .seconds(60), maximumFailures: Int? = nil) {
             (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
         }
@@ -95,7 +101,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.events, self.parser) = (events, parser)
         }
 
-        /// Returns the next event, or `nil` if the server has ended the sequence.
+        /// Returns the next event, or `nil` if the server has ended the sequence. It may connect several times before it returns.
+        /// - Throws: ``APIError`` if the server refuses permanently, after too many failed connections, or if the task is canceled. The
+        ///   sequence has then ended.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
                 if let event = parser.next() { return event }
@@ -126,12 +134,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return true
         }
 
-        /// Ends the connection. An incomplete event is dropped.
+        /// Ends the connection. An incomplete event is dropped, as the standard requires; the id of the last complete event remains.
         private mutating func disconnect() {
             chunks = nil
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
         }
 
+        /// Waits before a reconnection: for the delay of the rules or of the server, whichever is longer. The first connection isn't
+        /// delayed.
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
             guard !isFirst else { return }
@@ -144,6 +154,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
+        /// Opens a connection.
+        /// - Returns: The stream; `nil` if the server has ended the sequence with 204.
+        /// - Throws: ``APIError`` if the response is no success or no event stream.
         private mutating func connect() async throws(APIError) -> ResponseStream? {
             var headers = events.headers.accepting("text/event-stream")
             headers[.cacheControl] = "no-store"

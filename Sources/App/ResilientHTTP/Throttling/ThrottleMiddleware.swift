@@ -6,10 +6,17 @@ import Timekeeping
 
 /// Admits calls as a ``Throttler`` decides, and reports their results to it.
 ///
-/// A call that is not admitted fails at once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay, or
-/// waits if its turn comes within the permitted waiting time. It never waits past its deadline: if its turn would come later,
-/// it fails at once.
+/// A call that is not admitted fails at once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay, or waits if its
+/// turn comes within the permitted waiting time. It never waits past its deadline: if its turn would come later, it fails at once.
+///
+/// ```swift
+/// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(2)))
+/// ```
+///
+/// Use the parameter `throttle` of `APIClient` if the quotas need not survive a restart and no call should wait. In the standard order, the
+/// middleware is inside of the retries, so each attempt counts against the quotas, as it does on the server.
 public struct ThrottleMiddleware: ClientMiddleware {
+    /// Decides, and learns from responses.
     private let throttler: Throttler
     private let longestWait: Duration
     private let user: @Sendable () -> String?
@@ -29,6 +36,9 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
+    /// Waits for the turn of a call, sends it, and reports its result. If the server requests a delay, the count is saved before the
+    /// response is returned, so that the delay survives a restart.
+    /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`; errors of the call.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -91,7 +101,8 @@ extension CallEnd {
             ? .refused(limits: limits, retryAfter: retryAfter) : .answered(limits: limits, retryAfter: retryAfter)
     }
 
-    /// Creates the end of a failed call.
+    /// Creates the end of a failed call. It determines whether the call counts: a request that never left the client is withdrawn, one that
+    /// may have reached the server counts.
     init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:
@@ -119,6 +130,7 @@ extension CallEnd {
         }
     }
 
+    /// Returns the server's limits in the headers of a response, by its `Date`.
     private static func limits(in headers: HTTPFields, now: Date) -> [ServerLimit] {
         var fields: [String: [String]] = [:]
         for field in headers {
@@ -131,5 +143,6 @@ extension CallEnd {
         return ServerLimit.decode(now: Int64(date.timeIntervalSince1970)) { fields[$0] ?? [] }
     }
 
+    /// The beginnings of the names of fields with limits.
     private static let prefixes = ["ratelimit", "x-ratelimit-", "x-rate-limit-", "anthropic-ratelimit-"]
 }

@@ -8,29 +8,36 @@ struct ThrottleKey: Hashable, Sendable {
     var endpoint: Endpoint
 }
 
-/// The limits of all users and endpoints. The number is bounded; an insertion checks two other entries for expiry, and nothing
-/// scans the table.
+/// The limits of all users and endpoints. The number is bounded; an insertion checks two other entries for expiry, and nothing scans the
+/// table.
+///
+/// A value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once; a slot with waiting callers is
+/// never removed. When the table is full, new keys share the slot ``overflow``: their calls count together.
 struct ThrottleTable: Sendable {
-    /// The key that new keys share when the table is full.
+    /// The key that new keys share when the table is full. It is not saved.
     static let overflow = ThrottleKey(user: nil, endpoint: Endpoint(.init("ANY") ?? .get, "/{any}"))
 
+    /// The quotas by endpoint.
     let policy: ThrottlePolicy
     /// For users whose saved counts could not be read, the time at which their quotas count as used up.
     var spent: [String?: Int64] = [:]
+    /// The number of slots from which new keys share one.
     private let capacity: Int
     private var slots: [ThrottleKey: Slot] = [:]
     /// The keys in the order in which they are checked for expiry.
     private var rotation: [ThrottleKey] = []
+    /// The index of the key in `rotation` that is checked next.
     private var cursor = 0
 
     init(policy: ThrottlePolicy, capacity: Int) {
         (self.policy, self.capacity) = (policy, capacity)
     }
 
+    /// The number of slots.
     var count: Int { slots.count }
     var keys: some Collection<ThrottleKey> { slots.keys }
 
-    /// Returns the slot of a key, or a new one.
+    /// Returns the slot of a key, or a new one, which is not stored.
     func slot(of key: ThrottleKey) -> Slot { slots[key] ?? newcomer(key) }
 
     /// Returns the key under which a key's calls are counted, and creates its slot: the key itself, or the shared one if there
@@ -52,6 +59,7 @@ struct ThrottleTable: Sendable {
         return body(&slots.values[index])
     }
 
+    /// Returns a new slot. If the user's saved counts could not be read, its shortest quota counts as used up.
     private func newcomer(_ key: ThrottleKey) -> Slot {
         var limit = AdaptiveLimit(policy.adaptive(for: key.endpoint))
         if let instant = spent[key.user] { limit.spendShortest(at: instant) }
@@ -75,6 +83,9 @@ struct ThrottleTable: Sendable {
 
 extension ThrottleTable {
     /// The state of one user and endpoint: the limit, and the callers that wait for their turn.
+    ///
+    /// Callers are admitted in the order of their arrival. Only the first waiter sleeps until an instant; the others sleep until they are
+    /// woken. Each change of the limit must be followed by ``wakeChanged(at:)``, because it may move turns.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
         /// The waiting callers, with the latest acceptable instants of their turns.
@@ -86,7 +97,9 @@ extension ThrottleTable {
 
         /// The next step of a waiting caller.
         enum Step: Sendable {
+            /// The call may be sent.
             case admitted(Throttler.Call)
+            /// The turn would come too late.
             case refused(ThrottleRefusal)
             /// Sleep until an instant, or until woken. Only the first waiter has an instant.
             case sleep(until: Int64?)
@@ -154,12 +167,15 @@ extension ThrottleTable {
             return line.wakeAll { place, _ in place == 0 }.first
         }
 
+        /// Returns the delays of the next callers, if each one is sent as early as possible.
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }
 
+        /// Counts a call.
         private mutating func begin(_ key: ThrottleKey, at now: Int64) -> Throttler.Call {
             Throttler.Call(key: key, admitted: limit.begin(at: now))
         }
 
+        /// Counts a refusal, which may increase the delay of a caller that ignores its delays.
         private mutating func refuse(_ key: ThrottleKey, _ hold: Hold, at now: Int64, policy: ThrottlePolicy) -> ThrottleRefusal {
             var hold = hold
             // The penalty may increase the delay.

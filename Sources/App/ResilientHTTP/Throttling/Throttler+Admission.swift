@@ -6,17 +6,22 @@ import Timekeeping
 extension Throttler {
     /// The decision about a new call.
     enum Entrance: Sendable {
+        /// The call is counted and may be sent.
         case admitted(Call)
+        /// The call must not be sent.
         case refused(ThrottleRefusal)
         /// The call waits, with a number and until an instant.
         case inLine(ThrottleKey, id: UInt64, latest: Int64)
     }
 
-    /// Admits a call, at once or when its turn comes.
+    /// Admits a call, at once or when its turn comes. The count is saved before the function returns.
     ///
-    /// - Parameter longest: The maximum waiting time. A call whose turn would come later is refused at once.
-    /// - Throws: ``APIError`` of the kind `throttled` with the delay; `CancellationError` if the task is canceled before its
-    ///   turn. The call is not counted then.
+    /// - Parameters:
+    ///   - endpoint: The endpoint of the call.
+    ///   - user: The user whose quota it takes from; `nil` for none.
+    ///   - longest: The maximum waiting time. A call whose turn would come later is refused at once.
+    /// - Throws: ``APIError`` of the kind `throttled` with the delay; `CancellationError` if the task is canceled before its turn. The call
+    ///   is not counted then.
     func admit(_ endpoint: Endpoint, user: String?, waitingUpTo longest: Duration) async throws -> Call {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: longest) {
         case .admitted(let call): return try await saved(call)
@@ -25,7 +30,7 @@ extension Throttler {
         }
     }
 
-    /// Ends a call, learns from its result, and wakes waiting calls.
+    /// Ends a call, learns from its result, and wakes waiting calls. It must be called once for each admitted call.
     func finish(_ call: Call, with end: CallEnd) {
         let woken = state.withLock { state in
             let now = nanoseconds
@@ -39,6 +44,8 @@ extension Throttler {
         for wake in woken ?? [] { wake.resume() }
     }
 
+    /// Decides about a new call, after the user's counts were loaded.
+    /// - Throws: `CancellationError` if the task is canceled.
     func enter(_ key: ThrottleKey, waitingUpTo longest: Duration) async throws -> Entrance {
         try Task.checkCancellation()
         try await load(user: key.user)
@@ -61,7 +68,8 @@ extension Throttler {
         }
     }
 
-    /// Waits until the turn comes, or is known to come too late.
+    /// Waits until the turn comes, or is known to come too late. Each time the caller wakes, it decides again under the lock. A caller that
+    /// is canceled leaves the line and passes its turn on.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in

@@ -4,19 +4,26 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// The state of a user's saves.
+    /// The state of a user's saves. A save is due if `saved` is less than `changes`.
     struct SavedUser: Sendable {
+        /// The number of changes so far.
         var changes: UInt64 = 0
+        /// The number of changes at the begin of the last successful save.
         var saved: UInt64 = 0
+        /// Whether the last save failed, so that the next failure is not logged.
         var isFailing = false
     }
 
-    /// Returns the usage and the learned limits of a user. O(endpoints).
+    /// Returns the usage and the learned limits of a user, such as to save them with other data of the app. O(endpoints).
+    /// - Parameter user: The user; `nil` for calls without a user.
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds saved usage to a user's. The current usage stays. O(endpoints).
+    /// Adds saved usage to a user's. The current usage stays, so that calls since the start are counted, too. O(endpoints).
+    /// - Parameters:
+    ///   - snapshot: The saved usage. One of another version is ignored. Usage that has left its window since is not counted.
+    ///   - user: The user; `nil` for calls without a user.
     public func restore(_ snapshot: ThrottleSnapshot, user: String? = nil) {
         guard snapshot.version == 1 else { return }
         let time = snapshotTime()
@@ -30,17 +37,25 @@ extension Throttler {
         }
     }
 
-    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call it because a call failed.
+    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call it because a call failed: the server still counts the
+    /// calls.
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - user: The user; `nil` for calls without a user.
+    /// - Throws: `CancellationError` if the task is canceled while the change is saved.
     public func reset(_ endpoint: Endpoint, user: String? = nil) async throws {
         try await reset(user) { $0.endpoint == endpoint }
     }
 
     /// Removes the usage and the learned limits of a user, for tests and after an account was deleted.
+    /// - Parameter user: The user; `nil` for calls without a user.
+    /// - Throws: `CancellationError` if the task is canceled while the change is saved.
     public func reset(user: String? = nil) async throws {
         state.withLock { $0.table.spent[user] = nil }
         try await reset(user) { _ in true }
     }
 
+    /// Removes the state of the keys that a closure selects, wakes their waiters, and saves the rest.
     private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
         try await load(user: user)
         let woken = state.withLock { state in
@@ -59,9 +74,10 @@ extension Throttler {
 }
 
 extension Throttler {
-    /// Loads a user's saved counts, once. The first call does it automatically; call it before if the app shows the counts
-    /// earlier.
+    /// Loads a user's saved counts, once. The first call does it automatically; call it before if the app shows the counts earlier.
+    /// Concurrent calls share one load. If the counts can't be read, a warning is logged and the shortest quotas count as used up.
     ///
+    /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: `CancellationError` if the task is canceled before the end.
     public func load(user: String? = nil) async throws {
         guard let store, state.withLock({ $0.saved[user] == nil }) else { return }
@@ -126,5 +142,6 @@ extension Throttler {
         }
     }
 
+    /// An error that reports a snapshot of a later version.
     private struct UnknownVersion: Error {}
 }

@@ -80,7 +80,7 @@ public final class Throttler: Sendable {
     /// The endpoint of a request.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
-    /// Decides about a call that the client doesn't make. If it is admitted, it is counted.
+    /// Decides about a call that is not sent through `APIClient`. An admitted call is counted at once.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the decision.
     public func decide(_ endpoint: Endpoint, user: String? = nil) async throws -> ThrottleDecision {

@@ -52,7 +52,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 }
 
 extension APIError {
-    /// Creates the error for that of a transport.
+    /// Creates an `APIError` for an error of a transport.
     ///
     /// - Parameters:
     ///   - error: The transport's error.

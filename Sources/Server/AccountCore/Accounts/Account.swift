@@ -2,12 +2,22 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The account of a user.
+/// The account of a user. A value: changing it has no effect before a store writes it.
 public struct Account: Hashable, Sendable, Identifiable {
     /// The id of an account.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: UUID
 
+        /// Creates an account.
+        /// - Parameters:
+        ///   - id: A new random id.
+        ///   - email: The address. It is unique among the accounts of a store.
+        ///   - firstName: The first name.
+        ///   - passwordHash: The hash of the password, or ``unusablePassword``.
+        ///   - state: Whether the account can be used.
+        ///   - language: The language of its emails.
+        ///   - epoch: 0 for a new account.
+        ///   - createdAt: The time of the registration or import.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }
@@ -36,19 +46,24 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var email: EmailAddress
     /// The first name, with which emails address the user.
     public var firstName: FirstName
-    /// The hash of the password, as a PHC string.
+    /// The hash of the password, as a PHC string, or in the format of the system that the account was imported from.
     public var passwordHash: String
     /// Whether the account can be used.
     public var state: State
     /// The language of the account's emails.
     public var language: Language
-    /// Rises when all earlier access tokens must become invalid. Access tokens contain the epoch of their issue.
+    /// Rises when all earlier access tokens must become invalid: with each password reset and each change of the state. Access tokens
+    /// contain the epoch of their issue.
     public var epoch: Int
     /// The time of the registration or import.
     public var createdAt: Date
 
-    /// Whether the password may be reset. A reset must not undo a decision of the operator.
+    /// Whether the password may be reset: if the account is active or locked. A reset must not undo a decision of the operator.
     public var isRecoverable: Bool { state == .active || state == .locked }
+
+    /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified
+    /// in this version.
+    public var isEmailVerified: Bool { true }
 
     /// Creates an account.
     public init(

@@ -1,6 +1,7 @@
 public import ErrorContract
 
-/// A refusal of the account domain.
+/// A refusal of the account domain. It is part of the normal operation: unlike a ``StoreFailure``, it is reported to the client and not
+/// logged.
 public struct AccountError: Error, Hashable, Sendable {
     /// The code of the refusal in responses.
     public let code: ErrorCode

@@ -14,6 +14,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     /// The largest number of pending events. Further events are discarded; the log reports their number.
     public static var capacity: Int { 10_000 }
 
+    /// The pending events, and the number of those that were discarded.
     private struct State {
         var events: [AuditEvent] = []
         var lost = 0
@@ -27,6 +28,12 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     private let logger: Logger
 
     /// Creates a trail.
+    /// - Parameters:
+    ///   - store: The store of the events.
+    ///   - interval: The time between two writes. At most so much time of events is lost if the process is killed.
+    ///   - clock: The clock of the interval.
+    ///   - now: The wall clock.
+    ///   - logger: Logs each stored event, and failures.
     public init(
         store: any AuditStore,
         interval: Duration = .milliseconds(500),
@@ -41,6 +48,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         self.logger = logger
     }
 
+    /// Records an event with the current time. Takes a lock and does no I/O.
     public func note(_ kind: AuditEvent.Kind, of account: Account.ID, origin: AuditOrigin) {
         let event = AuditEvent(kind: kind, accountID: account, time: now(), origin: origin)
         state.withLock { state in
@@ -53,7 +61,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         await PeriodicService(every: interval, order: .pauseFirst, clock: clock) { [self] in await flush() }.run()
     }
 
-    /// Stores all pending events.
+    /// Stores all pending events. If the store fails, the events are kept for the next time, up to ``capacity``.
     public func flush() async {
         let (events, lost) = state.withLock { state in
             defer { state = State() }

@@ -1,7 +1,7 @@
 public import AccountContract
 public import ErrorContract
 
-/// A rendered email.
+/// A rendered email, without its encoding: a ``MailDelivery`` writes it as MIME.
 public struct Mail: Hashable, Sendable {
     /// The sender, as `Name <address>` or an address.
     public var sender: String
@@ -17,6 +17,13 @@ public struct Mail: Hashable, Sendable {
     public var language: Language
 
     /// Creates an email.
+    /// - Parameters:
+    ///   - sender: The sender, as `Name <address>` or an address.
+    ///   - recipient: The address of the recipient.
+    ///   - subject: One line of Unicode text.
+    ///   - text: The body as plain text.
+    ///   - html: The body as HTML.
+    ///   - language: The language of the texts.
     public init(
         sender: String,
         recipient: EmailAddress,
@@ -34,9 +41,16 @@ public struct Mail: Hashable, Sendable {
     }
 }
 
-/// Renders emails.
+/// Renders emails. `MailTemplates` of `Pages` implements it with Mustache templates; implement it yourself to render emails in another way.
 public protocol MailRendering: Sendable {
-    /// Renders the email with a reset link.
+    /// Renders the email with a reset link. It is also called for addresses without an account, whose emails are discarded, so it must take
+    /// the same time for all.
+    /// - Parameters:
+    ///   - recipient: The address of the account.
+    ///   - name: The name with which the email addresses the user.
+    ///   - token: The token of the link.
+    ///   - language: The language of the text.
+    /// - Throws: An error if the email can't be rendered; then it is retried later.
     func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
     /// Renders the confirmation of a password change.
     /// - Parameters:
@@ -57,7 +71,7 @@ public protocol MailDelivery: Sendable {
     func deliver(_ mail: Mail) async throws
 }
 
-/// An email could not be delivered.
+/// An email could not be delivered. Its kind decides whether the email is retried, and whether others are tried meanwhile.
 public struct MailDeliveryError: Error, Hashable, Sendable {
     /// The scope and duration of a failure.
     public enum Kind: String, Hashable, Sendable {

@@ -1,4 +1,5 @@
-/// Creates and verifies password hashes. The calls are slow on purpose; make them through a ``HashingGate``.
+/// Creates and verifies password hashes. The calls are slow on purpose; make them through a ``HashingGate``. They are made on several
+/// threads at the same time.
 public protocol PasswordHashing: Sendable {
     /// Returns the hash of a password, with a new salt.
     func hash(_ password: String) throws -> String

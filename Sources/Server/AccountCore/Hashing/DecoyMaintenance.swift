@@ -13,6 +13,13 @@ public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     private let logger: Logger
 
     /// Creates the service.
+    /// - Parameters:
+    ///   - accounts: The store of accounts, whose hashes are counted.
+    ///   - decoys: The store of the spans.
+    ///   - gate: The gate whose decoys are replaced.
+    ///   - interval: The time between two renewals.
+    ///   - clock: The clock of the interval.
+    ///   - logger: Reports failures.
     public init(
         accounts: any AccountRepository,
         decoys: any DecoyStore,
@@ -38,7 +45,8 @@ public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Adapts the decoys once.
+    /// Adapts the decoys once: counts the hashes, changes the stored spans, and passes them to the gate.
+    /// - Throws: `StoreFailure`. The decoys then stay as they were.
     public func renew() async throws {
         let (counts, total) = try await accounts.countForeignHashes(by: gate.decoy(like:))
         let spans = try await decoys.renewDecoys { spans in

@@ -46,7 +46,7 @@ public struct DecoyMix: Hashable, Sendable {
         }
     }
 
-    /// Returns the decoy at a point in `0..<1`; `nil` for the server's own cost.
+    /// Returns the decoy at a point in `0..<1`; `nil` for the server's own cost. O(number of spans).
     func decoy(at point: Double) -> String? {
         spans.first { $0.start <= point && point < $0.start + $0.width }?.decoy
     }
@@ -54,8 +54,10 @@ public struct DecoyMix: Hashable, Sendable {
     /// Less than the share of one account.
     private static let leastWidth = 1e-12
 
+    /// The width of all spans of a decoy.
     private func width(of decoy: String) -> Double { spans.reduce(0) { $0 + ($1.decoy == decoy ? $1.width : 0) } }
 
+    /// Shrinks the spans of a decoy, the newest first.
     private mutating func abandon(_ width: Double, of decoy: String) {
         var rest = width
         for index in spans.indices.reversed() where spans[index].decoy == decoy {
@@ -77,6 +79,7 @@ public struct DecoyMix: Hashable, Sendable {
         return rest
     }
 
+    /// The parts that no span has ever covered.
     private var gaps: [Range<Double>] {
         var gaps: [Range<Double>] = []
         var end = 0.0

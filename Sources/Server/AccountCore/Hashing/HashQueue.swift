@@ -22,11 +22,13 @@ struct HashQueue<Job> {
         var delay: Duration
     }
 
+    /// The decision about a job.
     enum Admission {
         /// The caller computes the job now, and then calls ``finish(at:)``.
         case start(Job)
         /// The job waits. It may have displaced another job.
         case waiting(displaced: Refusal?)
+        /// There is no room; the caller gets a delay.
         case refused(Refusal)
         /// The job's ticket was canceled before.
         case cancelled(Job)
@@ -126,6 +128,7 @@ struct HashQueue<Job> {
         return attempts.remove(ticket) ?? entitled.remove(ticket)
     }
 
+    /// Enqueues an attempt, if there is a place.
     private mutating func wait(
         _ job: Job,
         _ ticket: UInt64,
@@ -153,6 +156,7 @@ struct HashQueue<Job> {
         case of(String?)
     }
 
+    /// The place in which an attempt of a network would wait now.
     private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
@@ -164,14 +168,17 @@ struct HashQueue<Job> {
         return attempts.longest(beside: network).map(Place.of) ?? .nowhere
     }
 
+    /// The number of attempts that may wait: as many as are computed within ``longestWait``, up to the configured limit.
     private func limit(at now: Duration) -> Int {
         min(limit, max(width, Int((rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up))))
     }
 
+    /// Refuses a job, with the delay for its caller.
     private mutating func refuse(_ job: Job, from network: String?, at now: Duration, chance: Double) -> Refusal {
         Refusal(job: job, delay: delay(for: network, at: now, chance: chance))
     }
 
+    /// The delay after which there will be capacity for a caller.
     private mutating func delay(for network: String?, at now: Duration, chance: Double) -> Duration {
         line.place(for: network, rate: rate.perSecond(at: now), at: now, chance: chance)
     }

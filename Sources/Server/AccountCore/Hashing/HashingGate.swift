@@ -6,10 +6,19 @@ import Timekeeping
 
 /// Hashes passwords on its own threads, with a limited number at once and a bounded queue.
 ///
+/// ```swift
+/// let gate = try HashingGate(hashing: hashing, width: 4)
+/// let hash = try await gate.hash(password)
+/// let isRight = try await gate.verify(password, against: hash)
+/// ```
+///
 /// A hash takes about 16 ms of a core. Without a gate, a burst of sign-ins would occupy all threads of the process. Without a bound on the
 /// queue, all callers would be served too late. A caller beyond the bound is refused with the delay after which there will be capacity for
 /// it. Networks take turns, and callers that have proven a right come first: see ``HashingPurpose``. The network is that of
 /// ``AuditOrigin/current``.
+///
+/// Create one gate per process, with one thread per processor. A canceled caller leaves the queue; a hash that is being computed is
+/// finished and discarded.
 public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
     private let queue: SharedQueue
@@ -102,6 +111,10 @@ public final class HashingGate: Sendable {
     /// The number of hashes per second that are computed while all threads are busy, measured recently.
     public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
+    /// Runs work on a hashing thread when it is its turn.
+    ///
+    /// The ticket comes before the continuation, so that a cancellation in between finds it. The continuation is resumed exactly once: by
+    /// the computed job, a refusal, a displacement, or the cancellation.
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
     {
@@ -142,6 +155,7 @@ private struct Job: Sendable {
 }
 
 extension HashQueue<Job>.Refusal {
+    /// Resumes the caller with the refusal.
     fileprivate func end() { job.end(AccountError.busy(retryAfter: delay)) }
 }
 

@@ -13,8 +13,10 @@ import Synchronization
 final class HashingThreads: Sendable {
     /// Computes a result, and returns a closure that reports it.
     typealias Job = @Sendable () -> Report
+    /// Reports a result to its caller.
     typealias Report = @Sendable () -> Void
 
+    /// The jobs that have no thread yet.
     private struct Inbox {
         var jobs: [Job] = []
         var isStarted = false
@@ -51,6 +53,7 @@ final class HashingThreads: Sendable {
         changed.signal()
     }
 
+    /// The dispatching thread: takes results, starts the next jobs, and reports the results, until the end.
     private func dispatch() {
         var (busy, idle): ([HashingThread], [HashingThread]) = ([], [])
         while true {
@@ -99,8 +102,10 @@ private final class HashingThread: Sendable {
         hasJob.signal()
     }
 
+    /// Returns the report of a finished job; `nil` if the thread is still computing.
     func takeReport() -> HashingThreads.Report? { report.withLock { $0.take() } }
 
+    /// The hashing thread: waits for a job, computes it, and signals the dispatching thread.
     private func run() {
         Self.yieldToOthers()
         while true {
@@ -112,6 +117,7 @@ private final class HashingThread: Sendable {
         }
     }
 
+    /// Lowers the priority of the current thread.
     private static func yieldToOthers() {
         #if os(Linux)
             // On Linux, this changes the priority of this thread only, relative to the process.
@@ -123,6 +129,7 @@ private final class HashingThread: Sendable {
 }
 
 extension Thread {
+    /// Starts a thread with a name for debuggers.
     fileprivate static func named(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread { body() }
         thread.name = name

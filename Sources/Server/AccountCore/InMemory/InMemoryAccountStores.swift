@@ -40,6 +40,7 @@ public final class InMemoryAccountStores: AccountStores {
     public var sentResets: any SentResetStore { InMemorySentResets(stores: self) }
     public var audit: any AuditStore { InMemoryAudit(stores: self) }
     public var decoys: any DecoyStore { InMemoryDecoys(stores: self) }
+    public var signingKeys: any SigningKeyStore { InMemorySigningKeys(stores: self) }
 
     /// Performs one operation of a store. If it throws, the state is as before.
     func perform<Value: Sendable>(
@@ -56,12 +57,13 @@ public final class InMemoryAccountStores: AccountStores {
     }
 }
 
-/// The state of all stores.
+/// The state of all stores. A value, so that an operation that fails can restore it.
 struct InMemoryState: Sendable {
     var accounts: [Account.ID: Account] = [:]
     /// The ids of accounts by their normalized addresses.
     var addresses: [String: Account.ID] = [:]
     var decoys: [DecoySpan] = []
+    var signingKeys = SigningKeySet()
     var sessions: [StoredSession.ID: InMemorySession] = [:]
     /// The sessions of refresh tokens.
     var refreshTokens: [TokenDigest: StoredSession.ID] = [:]

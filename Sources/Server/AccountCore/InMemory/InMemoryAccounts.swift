@@ -78,6 +78,22 @@ struct InMemoryDecoys: DecoyStore {
     }
 }
 
+/// The keys of access tokens in memory.
+struct InMemorySigningKeys: SigningKeyStore {
+    let stores: InMemoryAccountStores
+
+    func signingKeys() async throws -> SigningKeySet {
+        try await stores.perform("signingKeys.signingKeys") { $0.signingKeys }
+    }
+
+    func changeSigningKeys(_ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet) async throws -> SigningKeySet {
+        try await stores.perform("signingKeys.changeSigningKeys") { state in
+            state.signingKeys = try change(state.signingKeys)
+            return state.signingKeys
+        }
+    }
+}
+
 extension InMemoryState {
     /// Adds an account.
     /// - Returns: `false` if its address is taken.

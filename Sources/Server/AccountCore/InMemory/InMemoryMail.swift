@@ -116,6 +116,7 @@ extension InMemoryState {
         intents[intent.id].flatMap { $0.state == .taken && $0.dueAt == leaseEnd ? $0 : nil }
     }
 
+    /// Ends a lease with a failure, if the intent still has the same lease.
     fileprivate mutating func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -153,6 +154,7 @@ extension InMemoryState {
         }
     }
 
+    /// The intent in the view of an operator.
     fileprivate func mail(_ found: InMemoryIntent) -> QueuedMail {
         let recipient: EmailAddress? =
             switch found.intent.subject {

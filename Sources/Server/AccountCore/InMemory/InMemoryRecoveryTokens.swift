@@ -115,6 +115,7 @@ struct InMemoryAccountLockTokens: AccountLockTokenStore {
 }
 
 extension InMemoryState {
+    /// Returns a valid token and its account.
     fileprivate func liveResetToken(_ digest: TokenDigest, at now: Date) -> (token: StoredResetToken, account: Account)? {
         guard let stored = resetTokens[digest], !stored.isConsumed, stored.token.expiresAt > now,
             let account = accounts[stored.token.accountID], account.isRecoverable,
@@ -123,6 +124,7 @@ extension InMemoryState {
         return (stored.token, account)
     }
 
+    /// Returns the account of a valid token.
     fileprivate func accountOfLiveLockToken(_ digest: TokenDigest, at now: Date) -> Account? {
         guard let stored = accountLockTokens[digest], !stored.isConsumed, stored.expiresAt > now,
             let account = accounts[stored.accountID], account.isRecoverable
@@ -130,6 +132,7 @@ extension InMemoryState {
         return account
     }
 
+    /// Removes unused tokens up to the given one, except the newest `liveLimit`.
     fileprivate mutating func prune(olderThan token: StoredResetToken, liveLimit: Int) {
         let older = resetTokens.values.filter { stored in
             !stored.isConsumed && stored.token.accountID == token.accountID && stored.token.createdAt <= token.createdAt

@@ -2,6 +2,7 @@ import Foundation
 
 /// A session and its refresh tokens.
 struct InMemorySession: Sendable {
+    /// A refresh token: the token that it replaced, and the time of its use.
     struct Token: Sendable {
         var parent: TokenDigest?
         var usedAt: Date?

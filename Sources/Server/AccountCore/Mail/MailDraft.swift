@@ -13,6 +13,7 @@ enum MailDraft {
 
 /// The token in an email's link.
 enum MailedToken {
+    /// The token of a reset link.
     case reset(StoredResetToken)
     /// The token of "this was not me".
     case lock(TokenDigest, Account.ID, expiresAt: Date)
@@ -21,7 +22,9 @@ enum MailedToken {
 /// Prepares emails: looks the account up, creates the token, and renders the email.
 struct MailDrafting: Sendable {
     let accounts: any AccountRepository
+    /// Renders the email.
     let rendering: any MailRendering
+    /// The lifetimes of the links.
     let rules: RecoveryRules
     let now: @Sendable () -> Date
     /// The time of the queue, from which the age of an intent is computed.
@@ -35,6 +38,7 @@ struct MailDrafting: Sendable {
         }
     }
 
+    /// Prepares the confirmation of a password change, to the present address of the account.
     private func confirmation(for id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
         let lifetime = rules.accountLockLifetime / .seconds(1)
         guard let account = try await accounts.account(id: id) else { return .nobody }
@@ -50,6 +54,7 @@ struct MailDrafting: Sendable {
         return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now().addingTimeInterval(lifetime)))
     }
 
+    /// Prepares the email with a reset link. The same work is done for an unknown address.
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
         let lifetime = rules.linkLifetime / .seconds(1)
         let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }

@@ -8,6 +8,7 @@ import Synchronization
 final class MailOutage: Sendable {
     private let state = Mutex(State())
 
+    /// The failures in a row, the beginning of the outage, and the current pause.
     private struct State {
         var failures = 0
         var begin: Date?
@@ -23,7 +24,7 @@ final class MailOutage: Sendable {
         }
     }
 
-    /// Whether no email may be tried now.
+    /// Whether no email may be tried now. A reading without side effects.
     func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
     /// Ends the pause if an operator requested a retry after it began.

@@ -1,4 +1,6 @@
 /// Decides which email of the queue is next. Due and new emails alternate, and the networks of new emails take turns.
+///
+/// Each process has its own turns. With several servers, networks take turns on each of them, which is as fair.
 package struct MailTurns: Sendable {
     /// The network of the last email. The next one follows it in the order of the index.
     package var last = ""

@@ -11,14 +11,18 @@ import Synchronization
 /// For an unknown address, the worker does the same work except for the delivery. It takes intents in batches at random intervals, so that
 /// the time of an email doesn't disclose which request caused it. Each email in flight has its own lease, within which it is delivered at
 /// most once. If the worker is killed, no email is lost, and at most the emails in flight are sent twice.
+///
+/// A failed email is retried with a backoff (``MailBackoff``) until its link would have expired; then it is abandoned and stored for an
+/// operator. While the email server is unreachable, one email at a time probes it, and the others stay due. Run one worker per server:
+/// workers of several servers share the queue.
 public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// The intervals and limits of a worker.
     public struct Schedule: Hashable, Sendable {
-        /// The range from which the time between two batches is chosen at random.
+        /// The range from which the time between two batches is chosen at random; 0.2 to 2 s by default.
         public var pause: ClosedRange<Duration>
         /// The largest number of intents between two pauses.
         public var batchSize = 32
-        /// The largest number of emails in flight.
+        /// The largest number of emails in flight. At most the number of connections that the email server accepts.
         public var width = 4
         /// The time for which an email belongs to its worker. If the worker dies, the email becomes due then. A delivery that takes longer
         /// is canceled.
@@ -31,6 +35,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         public var backoff = MailBackoff()
 
         /// The default schedule.
+        /// - Parameter pause: The range of the time between two batches.
         public init(pause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))) {
             self.pause = pause
         }
@@ -123,6 +128,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
+    /// Waits for a random time, or until the shutdown.
     private func pause() async {
         let span = schedule.pause.upperBound - schedule.pause.lowerBound
         let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
@@ -147,6 +153,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         return batch.taken
     }
 
+    /// Processes intents one after the other until the batch is full, the queue is empty, or the email server fails. Several such tasks run
+    /// at the same time.
     private func work(on batch: MailBatch) async throws {
         while !Task.isShuttingDownGracefully, outage.width(1, at: steady()) > 0, batch.take() {
             let leaseEnd = steady().addingTimeInterval(schedule.lease / .seconds(1))
@@ -156,12 +164,15 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
+    /// Claims one intent. While the limit of reset emails is exhausted, only confirmations are claimed.
     private func claim(until leaseEnd: Date) async throws -> MailIntent? {
         let now = steady()
         let includesResets = quota?.isPaused(at: now) != true
         return try await intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
     }
 
+    /// Sends the email of an intent and settles it, or records its failure. Never throws: what can't be recorded is retried when the lease
+    /// ends.
     private func process(_ intent: MailIntent, leaseEnd: Date) async {
         do {
             do {
@@ -197,6 +208,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
+    /// Abandons an email, which is stored for an operator.
     private func abandon(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
         let end = steady().addingTimeInterval(schedule.failedRetention / .seconds(1))
         try await intents.abandon(intent, leaseEnd: leaseEnd, until: end, reason: reason)
@@ -242,6 +254,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.debug("Reset email not sent: limit of the account exceeded", metadata: ["mail.intent": "\(intent.name)"])
     }
 
+    /// Stores the token of a link, before its email is delivered.
     private func keep(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.insert(token, liveLimit: .max)
@@ -250,6 +263,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
+    /// Removes the token of an email that was not delivered.
     private func discard(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.discard(token.digest)
@@ -257,8 +271,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Removes an intent whose email may have been delivered. So it is never postponed when the store fails: the removal is retried until
-    /// the lease ends.
+    /// Removes an intent whose email may have been delivered. If the store fails, the method does not postpone the email, because it would
+    /// be sent again. Instead it retries the removal until the lease ends.
     /// - Throws: `CancellationError` if the intent was not removed before its lease ended.
     private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
         while true {
@@ -291,6 +305,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
+    /// Begins a pause if the failure affects all emails.
     private func noteFailure(_ error: any Error) {
         guard let error = error as? MailDeliveryError else { return }
         switch error.kind {
@@ -304,6 +319,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
+    /// Ends the outage, if there was one: the email server has replied.
     private func noteResponse() {
         guard let begin = outage.ended() else { return }
         logger.notice("Email server available again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])

@@ -12,14 +12,17 @@ import ErrorContract
 ///
 /// Only operators may read these metrics: a client that can read them while it sends a request learns the request's outcome.
 public struct AccountMetrics: Sendable {
+    /// A step of a reset that succeeded.
     enum Step: String, CaseIterable {
         case requested
         case delivered = "handed_over"
         case validated, confirmed
     }
 
+    /// A step of a reset that can fail.
     enum FailedStep: String, CaseIterable { case validate, confirm }
 
+    /// The reason of a failed step.
     enum ResetFailure: String, CaseIterable {
         case tokenInvalid = "token_invalid"
         case tokenExpired = "token_expired"
@@ -27,11 +30,13 @@ public struct AccountMetrics: Sendable {
         case busy, error
     }
 
+    /// The outcome of a sign-in.
     enum Login: String, CaseIterable {
         case succeeded = "ok"
         case failed, refused, busy, error
     }
 
+    /// The kind of a failed delivery.
     enum MailFailure: String, CaseIterable { case refused, deferred, unavailable, misconfigured, other }
 
     private let resets: [Step: Counter]
@@ -73,19 +78,24 @@ public struct AccountMetrics: Sendable {
         mailAge = Timer(label: "mail_intent_age", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
     }
 
+    /// Counts a step.
     func count(_ step: Step) { resets[step]?.increment() }
     func count(_ failure: ResetFailure, at step: FailedStep) { resetFailures[step]?[failure]?.increment() }
     func count(_ login: Login) { logins[login]?.increment() }
 
+    /// Counts a reset email that was not sent because of the account's limit.
     func limitedResetMail() { resetMailsLimited.increment() }
 
+    /// Counts a delivered email and records the age of its intent.
     func delivered(_ intent: MailIntent, after seconds: Double) {
         mailsDelivered[intent.subject.kind]?.increment()
         mailAge.recordNanoseconds(Int64(max(0, min(seconds, 1e9)) * 1e9))
     }
 
+    /// Counts an abandoned email.
     func gaveUp(_ intent: MailIntent) { mailsAbandoned[intent.subject.kind]?.increment() }
 
+    /// Counts a failed delivery.
     func mailFailed(_ error: any Error) {
         let kind = (error as? MailDeliveryError).flatMap { MailFailure(rawValue: $0.kind.rawValue) }
         mailFailures[kind ?? .other]?.increment()

@@ -4,8 +4,8 @@ import Foundation
 /// The most common passwords, which attackers guess first.
 ///
 /// The merged lists of Django and zxcvbn, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
-/// Filters, 2009). Every common password is found. One of 2^18 other passwords is wrongly found. Case and the usual digits and signs in
-/// place of letters are ignored.
+/// Filters, 2009). The lookup finds every common password. It also finds one of 2^18 other passwords by mistake. It ignores case, and it
+/// treats digits and signs that often replace letters, such as `0` for `o`, like these letters.
 enum CommonPasswords {
     /// Whether a password is on the list. O(length + log n); the first call also decodes the list.
     static func contains(_ password: String) -> Bool {
@@ -32,6 +32,7 @@ enum CommonPasswords {
         return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high
     }
 
+    /// Whether a hash is in the sorted list. Binary search.
     private static func has(_ place: UInt64) -> Bool {
         var range = places[...]
         while let middle = range.indices.middle {
@@ -41,7 +42,7 @@ enum CommonPasswords {
         return false
     }
 
-    /// The sorted hashes: 8 bytes each.
+    /// The sorted hashes: 8 bytes each, about 300 KB. Decoded at the first use.
     static let places: [UInt64] = {
         var places: [UInt64] = []
         places.reserveCapacity(count)
@@ -87,6 +88,7 @@ private struct BitReader {
         return nil
     }
 
+    /// Returns the next bit; `nil` at the end.
     private mutating func next() -> UInt8? {
         guard position < bytes.count * 8 else { return nil }
         defer { position += 1 }

@@ -10,6 +10,9 @@ public import ErrorContract
 /// let weaknesses = policy.weaknesses(of: try Password("password"), email: try EmailAddress("ana@example.com"), firstName: nil)
 /// for weakness in weaknesses { print(weakness.name) }
 /// ```
+///
+/// The defaults follow NIST SP 800-63B: a minimum length and a list of common passwords rather than rules about kinds of characters.
+/// Existing passwords are not checked at a sign-in.
 public struct PasswordPolicy: Hashable, Sendable {
     /// A reason to refuse a password.
     public enum Weakness: Hashable, Sendable {
@@ -19,7 +22,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         case tooLong(maximum: Int)
         /// It has no letter or no digit, and the policy requires both.
         case needsLettersAndDigits
-        /// It is the address or the name of the account, or contains one of them.
+        /// It equals the address, the part of the address before the `@`, or the first name, ignoring case.
         case resemblesAccount
         /// It is on the list of the most common passwords.
         case common
@@ -47,7 +50,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         }
     }
 
-    /// The shortest password, in characters: 6–64.
+    /// The shortest password, in characters as users count them (grapheme clusters): 6–64.
     public let minimumLength: Int
     /// The longest password, in characters.
     public let maximumLength = 256
@@ -55,6 +58,9 @@ public struct PasswordPolicy: Hashable, Sendable {
     public let requiresLettersAndDigits: Bool
 
     /// Creates a policy.
+    /// - Parameters:
+    ///   - minimumLength: The shortest password, in characters.
+    ///   - requiresLettersAndDigits: Whether a password must have both letters and digits.
     /// - Precondition: `minimumLength` is between 6 and 64.
     public init(minimumLength: Int = 8, requiresLettersAndDigits: Bool = false) {
         precondition((6...64).contains(minimumLength), "minimumLength must be 6–64 (is \(minimumLength))")

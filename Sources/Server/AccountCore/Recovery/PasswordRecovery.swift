@@ -52,6 +52,10 @@ public struct PasswordRecovery: Sendable {
 
     /// Queues a reset email for an address. The account is not looked up: known and unknown addresses take the same work and time, whatever
     /// the state of the email server.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - language: The language of the email.
+    /// - Throws: ``StoreFailure``. When this returns, the request survives a crash.
     public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
         try await intents.enqueue(intent)
@@ -59,7 +63,11 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Validates a token. Changes nothing.
-    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - email: The address of the link; if it is given, the token must belong to it.
+    /// - Returns: The account, and the time at which the token expires.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func validate(_ token: ResetToken, email: EmailAddress?) async throws -> (account: Account, expiresAt: Date) {
         let found = try await metrics.watching(.validate) {
             await hasExpired(token)
@@ -71,8 +79,8 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
-    /// - Parameter commit: Executes the one write of the confirmation, which is its second argument, and returns the result. The first
-    ///   argument is the device token that is returned, so that a response is known before the write.
+    /// - Parameter commit: Calls its second argument, which is the one write of the confirmation, and returns the result. Its first
+    ///   argument is the device token that this method returns, so that the response is known before the write.
     /// - Returns: The device token of the caller. Every earlier one of the account is void.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
     ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
@@ -92,6 +100,8 @@ public struct PasswordRecovery: Sendable {
         return device
     }
 
+    /// Checks the password before and after the lookup, so that a weak password is refused even for an invalid token and a token is only
+    /// hashed for if it is valid.
     private func consume(
         _ token: ResetToken,
         email: EmailAddress?,
@@ -117,6 +127,7 @@ public struct PasswordRecovery: Sendable {
         return device
     }
 
+    /// Returns a valid token and its account, if the address matches.
     private func find(
         _ token: ResetToken,
         email: EmailAddress?
@@ -127,10 +138,12 @@ public struct PasswordRecovery: Sendable {
         return found
     }
 
+    /// Whether an invalid token has expired, for metrics only. A failure of the store counts as no.
     private func hasExpired(_ token: ResetToken) async -> Bool {
         (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }
 
+    /// Throws if there are weaknesses.
     private func require(_ weaknesses: [PasswordPolicy.Weakness]) throws {
         guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
     }
@@ -147,6 +160,9 @@ public struct RecoveryRules: Hashable, Sendable {
     public let accountLockLifetime: Duration = .seconds(7 * 86_400)
 
     /// Creates rules.
+    /// - Parameters:
+    ///   - linkLifetime: The lifetime of a link.
+    ///   - liveLinks: The number of links of one account that are valid at once.
     /// - Precondition: Both values are positive.
     public init(linkLifetime: Duration = .seconds(3_600), liveLinks: Int = 3) {
         precondition(linkLifetime > .zero, "linkLifetime must be positive (is \(linkLifetime))")

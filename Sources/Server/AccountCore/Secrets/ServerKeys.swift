@@ -4,8 +4,10 @@ public import RateLimiting
 
 /// The server's keys, each derived for one purpose from one secret (HKDF-SHA256, RFC 5869).
 public struct ServerKeys: Sendable {
-    /// Signs access tokens.
+    /// Signed the access tokens of earlier versions.
     public let accessTokens: SymmetricKey
+    /// Encrypts the keys that sign access tokens.
+    public let signingKeys: SymmetricKey
     /// Signs device tokens.
     public let deviceTokens: SymmetricKey
     /// Hashes the keys of rate limits, so that they can't be read back.
@@ -25,6 +27,7 @@ public struct ServerKeys: Sendable {
             HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data("holdfast/\(purpose)".utf8), outputByteCount: 32)
         }
         accessTokens = derived("access-tokens")
+        signingKeys = derived("signing-keys")
         deviceTokens = derived("device-tokens")
         idempotencyKeys = derived("idempotency-keys")
         emailKeys = derived("email-keys")

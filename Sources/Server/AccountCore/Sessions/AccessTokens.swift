@@ -1,85 +1,136 @@
 import AccountContract
 import Crypto
 public import Foundation
-import JWTKit
+import StrictJSON
+import TokenVerifier
 
-/// Issues and reads access tokens: JWT (RFC 7519) signed with HMAC-SHA256.
+/// Issues and reads access tokens: JWT (RFC 9068) signed with ES256 by ``SigningKeys``.
+///
+/// Other services verify these tokens by the published keys. Tokens of earlier versions, which were signed with HS256, are accepted until
+/// the last of them has expired.
 public struct AccessTokens: Sendable {
     /// The contents of an access token.
     public struct Claims: Hashable, Sendable {
-        /// The account that is signed in.
+        /// The signed-in account (`sub`).
         public let accountID: Account.ID
-        /// The session.
+        /// The session of the token (`sid`).
         public let sessionID: StoredSession.ID
-        /// The account's epoch when the token was issued.
+        /// The account's epoch when the token was issued (`epoch`).
         public let epoch: Int
     }
 
-    private let keys: JWTKeyCollection
-    private let previous: JWTKeyCollection?
+    /// The time after the upgrade in which tokens of earlier versions are accepted: their lifetime.
+    static let legacyTime = Duration.seconds(15 * 60)
+
+    private let keys: SigningKeys
+    private let audience: String
+    private let issuer: @Sendable () -> String
+    private let legacyKeys: [SymmetricKey]
+    private let verified = VerifiedTokens()
 
     /// Creates an issuer.
     /// - Parameters:
     ///   - keys: The keys that tokens are signed with.
-    ///   - previous: Keys whose tokens are accepted as well, while a secret is replaced.
-    public init(keys: ServerKeys, previous: ServerKeys? = nil) async {
-        self.keys = await Self.collection(keys)
-        self.previous = if let previous { await Self.collection(previous) } else { nil }
+    ///   - audience: The `aud` of tokens.
+    ///   - secrets: The keys of the server's secret, and of the secret that it replaces, which signed the tokens of earlier versions.
+    ///   - issuer: The `iss` of tokens.
+    public init(
+        keys: SigningKeys,
+        audience: String,
+        acceptingLegacy secrets: [ServerKeys] = [],
+        issuer: @escaping @Sendable () -> String
+    ) {
+        self.keys = keys
+        self.audience = audience
+        self.issuer = issuer
+        legacyKeys = secrets.map(\.accessTokens)
     }
 
-    private static func collection(_ keys: ServerKeys) async -> JWTKeyCollection {
-        await JWTKeyCollection().add(hmac: HMACKey(key: keys.accessTokens), digestAlgorithm: .sha256)
-    }
-
-    private func verified(_ token: String) async -> Payload? {
-        if let payload = try? await keys.verify(token, as: Payload.self) { return payload }
-        return try? await previous?.verify(token, as: Payload.self)
-    }
-
-    /// Returns a signed token for a session.
+    /// Returns a new token for a session.
+    /// - Throws: An error of the store of keys.
     public func issue(for account: Account, session: StoredSession.ID, at now: Date, lifetime: Duration) async throws -> String {
-        let payload = Payload(
-            sub: account.id.description,
-            sid: session.description,
-            epoch: account.epoch,
-            iat: Int(now.timeIntervalSince1970),
-            exp: Int(now.timeIntervalSince1970) + Int(lifetime.components.seconds)
-        )
-        return try await keys.sign(payload)
+        let loaded = try await keys.current()
+        guard let key = loaded.readable.signer(at: now), let signer = loaded.signers[key.id] else {
+            throw StoreFailure(isBusy: false, message: "no signing key can be decrypted")
+        }
+        let issuedAt = Int(now.timeIntervalSince1970)
+        let expiry = issuedAt + Int(lifetime.components.seconds)
+        let payload: JSONValue = [
+            "iss": .string(issuer()), "aud": .string(audience), "sub": .string(account.id.description),
+            "sid": .string(session.description), "iat": .integer(Int64(issuedAt)), "exp": .integer(Int64(expiry)),
+            "email_verified": .bool(account.isEmailVerified), "epoch": .integer(Int64(account.epoch)),
+        ]
+        let signed = signer.header + "." + Base64URL.encoded(payload.encoded())
+        let token = try signed + "." + Base64URL.encoded(signer.key.signature(for: Data(signed.utf8)).rawRepresentation)
+        let claims = Claims(accountID: account.id, sessionID: session, epoch: account.epoch)
+        verified.insert(.init(claims: claims, keyID: key.id, expiry: expiry), for: TokenDigest(of: token))
+        return token
     }
 
-    /// Verifies a token and returns its contents.
+    /// Reads a token.
+    ///
+    /// The issuer is not compared: the keys are those of this installation alone.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_EXPIRED` if the token was issued by this server and has expired, otherwise
-    ///   `AUTH_TOKEN_INVALID`.
-    public func read(_ token: String, at now: Date) async throws -> Claims {
-        guard token.utf8.count <= 2_048, token.isCanonicalJWT, let payload = await verified(token),
-            let account = UUID(text: payload.sub), let session = UUID(text: payload.sid)
-        else { throw AccountError.tokenInvalid }
-        guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
-        return Claims(
-            accountID: Account.ID(rawValue: account),
-            sessionID: StoredSession.ID(rawValue: session),
-            epoch: payload.epoch
+    ///   `AUTH_TOKEN_INVALID`; an error of the store of keys.
+    public func read(_ text: String, at now: Date) async throws -> Claims {
+        guard text.utf8.count <= SignedToken.maximumSize else { throw AccountError.tokenInvalid }
+        let digest = TokenDigest(of: text)
+        let known = verified[digest]
+        // Nothing is read for a text that is no token.
+        let token = known == nil ? SignedToken(text) : nil
+        guard known != nil || token != nil else { throw AccountError.tokenInvalid }
+        let loaded = try await keys.current()
+        guard let entry = known ?? token.flatMap({ verify($0, loaded, at: now) }) else { throw AccountError.tokenInvalid }
+        let isLegacy = entry.keyID.isEmpty
+        guard isLegacy || loaded.readable.accepts(entry.keyID, at: now) else { throw AccountError.tokenInvalid }
+        guard Double(entry.expiry) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
+        if isLegacy {
+            guard loaded.acceptsLegacy(at: now) else { throw AccountError.tokenInvalid }
+        } else if known == nil {
+            verified.insert(entry, for: digest)
+        }
+        return entry.claims
+    }
+
+    /// Returns the contents of a token whose signature is valid. Only a key of ours decides; the header can't name its own.
+    private func verify(_ token: SignedToken, _ loaded: LoadedKeys, at now: Date) -> VerifiedTokens.Entry? {
+        switch (token.algorithm, token.keyID) {
+        case ("ES256", let id?):
+            guard token.type?.lowercased() == "at+jwt", loaded.verification.verify(token, with: id), let claims = token.claims(),
+                claims.string("aud") == audience
+            else { return nil }
+            return VerifiedTokens.Entry(claims, keyID: id)
+        case ("HS256", nil):
+            let isSigned = legacyKeys.contains {
+                HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: $0)
+            }
+            guard isSigned, let claims = token.claims(), case .integer(let issuedAt)? = claims["iat"],
+                let begin = loaded.stored.begin, Double(issuedAt) < begin.timeIntervalSince1970
+            else { return nil }
+            return VerifiedTokens.Entry(claims, keyID: "")
+        default: return nil
+        }
+    }
+}
+
+extension LoadedKeys {
+    /// Whether tokens of earlier versions can be valid still. The first key was created when the server was upgraded.
+    fileprivate func acceptsLegacy(at time: Date) -> Bool {
+        stored.begin.map { time.timeIntervalSince($0) < AccessTokens.legacyTime / .seconds(1) } ?? false
+    }
+}
+
+extension VerifiedTokens.Entry {
+    /// Reads the claims of a token; `nil` if one is missing.
+    fileprivate init?(_ claims: JSONObject, keyID: String) {
+        guard let account = claims.string("sub").flatMap(UUID.init(text:)),
+            let session = claims.string("sid").flatMap(UUID.init(text:)),
+            case .integer(let epoch)? = claims["epoch"], case .integer(let expiry)? = claims["exp"]
+        else { return nil }
+        self.init(
+            claims: .init(accountID: .init(rawValue: account), sessionID: .init(rawValue: session), epoch: Int(epoch)),
+            keyID: keyID,
+            expiry: Int(expiry)
         )
     }
-}
-
-extension String {
-    /// Whether the text is three parts of canonical base64url, so that each token has exactly one text. Decoders accept other texts for the
-    /// same bytes: with padding, with `+` and `/`, or with unused bits set.
-    fileprivate var isCanonicalJWT: Bool {
-        let parts = split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 3 && parts.allSatisfy { !$0.isEmpty && Base64URL.decoded($0) != nil }
-    }
-}
-
-private struct Payload: JWTPayload {
-    var sub: String
-    var sid: String
-    var epoch: Int
-    var iat: Int
-    var exp: Int
-
-    /// Does nothing: ``AccessTokens/read(_:at:)`` compares the time with the injected clock.
-    func verify(using algorithm: some JWTAlgorithm) {}
 }

@@ -6,6 +6,9 @@ public import Foundation
 ///
 /// Signing in and registering verify or compute a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``.
 /// ``account(accessToken:)`` only verifies a signature and looks up the session and its account.
+///
+/// Rate limits are not part of it: callers count an attempt before ``signIn(email:password:reportingCheck:)`` and settle it with the
+/// reported check. All methods can be called by several tasks at the same time.
 public struct Authentication: Sendable {
     /// A signed-in account and the tokens for its client.
     public struct Opened: Sendable {
@@ -82,7 +85,13 @@ public struct Authentication: Sendable {
     }
 
     /// Creates an account and signs it in.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - password: The password, which the policy checks.
+    ///   - firstName: The name with which emails address the user.
+    ///   - language: The language of emails.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`;
+    ///   ``StoreFailure``.
     public func register(
         email: EmailAddress,
         password: Password,
@@ -93,7 +102,7 @@ public struct Authentication: Sendable {
         return try await open(account)
     }
 
-    /// Creates an account.
+    /// Creates an account without a session, for example for an operator.
     /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:)``.
     public func add(
         email: EmailAddress,
@@ -178,6 +187,7 @@ public struct Authentication: Sendable {
         return result
     }
 
+    /// Signs in, and replaces a hash with weaker parameters by one of the server's own.
     private func openSession(
         email: EmailAddress,
         password: Password,
@@ -201,8 +211,12 @@ public struct Authentication: Sendable {
         return opened
     }
 
-    /// Refreshes a session.
-    /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` or `AUTH_SESSION_EXPIRED`.
+    /// Refreshes a session: uses up a refresh token and returns new tokens.
+    ///
+    /// A token that was used before ends its session, except within ten seconds of its first use, when the response may have been lost; see
+    /// ``SessionStore/rotate(_:to:at:rules:)``.
+    /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` if the token is unknown or was used before, or the account is not
+    ///   active; `AUTH_SESSION_EXPIRED` if the session was idle for too long.
     public func refresh(_ token: RefreshToken) async throws -> Opened {
         let next = SecretToken()
         let outcome = try await sessions.rotate(
@@ -231,6 +245,9 @@ public struct Authentication: Sendable {
     }
 
     /// Returns the account of an access token.
+    ///
+    /// Reads the account and the session each time, so the end of a session and a changed password take effect immediately. A service that
+    /// can wait for the end of the token's lifetime verifies tokens without a store, with `TokenVerifier`.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
     public func account(accessToken: String) async throws -> Account {
         let claims = try await tokens.read(accessToken, at: now())
@@ -240,6 +257,7 @@ public struct Authentication: Sendable {
         return account
     }
 
+    /// Opens a session with the epoch of the checked account. If the epoch has changed meanwhile, the password is not valid any more.
     private func open(_ account: Account) async throws -> Opened {
         let refresh = SecretToken()
         let session = StoredSession(id: StoredSession.ID(rawValue: UUID()), accountID: account.id, createdAt: steady())
@@ -249,6 +267,7 @@ public struct Authentication: Sendable {
         return try await opened(account, session: session.id, refresh: refresh)
     }
 
+    /// Issues the tokens of a session.
     private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
         // With the id of the session, a device that refreshes has one quota of failures, not one per refresh.

@@ -19,13 +19,13 @@ public struct DeviceTokens: Sendable {
         public let deviceID: UUID
         fileprivate let epoch: UInt32
 
-        /// Whether the token was issued for an account in its current epoch.
+        /// Whether the token was issued for an account in its current epoch. Only the lowest 32 bits of the epoch are compared.
         public func belong(to account: Account) -> Bool {
             account.id == accountID && UInt32(truncatingIfNeeded: account.epoch) == epoch
         }
     }
 
-    /// How long a token is valid.
+    /// How long a token is valid: 180 days.
     public static let lifetime: Duration = .seconds(180 * 86_400)
 
     private let key: SymmetricKey
@@ -40,6 +40,10 @@ public struct DeviceTokens: Sendable {
     }
 
     /// Returns a new token for an account in its current epoch.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - device: The id of the device, under which its failed attempts are counted.
+    ///   - now: The wall clock, from which the lifetime begins.
     public func issue(for account: Account, device: UUID, at now: Date) -> DeviceToken {
         let expiry = now.timeIntervalSince1970 + Self.lifetime / .seconds(1)
         let claims =
@@ -50,6 +54,7 @@ public struct DeviceTokens: Sendable {
         return token
     }
 
+    /// Whether a token was signed with the present or the previous key. The comparison takes the same time for each signature.
     private func isSigned(_ bytes: [UInt8]) -> Bool {
         [key, previous].contains { key in
             key.map { HMAC<SHA256>.isValidAuthenticationCode(bytes[40...], authenticating: bytes[..<40], using: $0) } ?? false

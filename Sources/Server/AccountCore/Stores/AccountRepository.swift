@@ -1,12 +1,16 @@
 public import AccountContract
 
 /// A store of accounts.
+///
+/// Addresses are unique in their normalized form. All methods can be called by several tasks and processes at the same time, and throw
+/// ``StoreFailure`` if the store fails. Check an implementation with `AccountStoreCheck` of `AccountStoreTesting`.
 public protocol AccountRepository: Sendable {
     /// Adds an account.
     /// - Returns: `false` if its address is taken. Of concurrent callers with the same address, exactly one gets `true`.
     func insert(_ account: Account) async throws -> Bool
-    /// Adds accounts in one transaction and skips those whose addresses are taken.
-    /// - Returns: The ids of the added accounts.
+    /// Adds accounts in one transaction and skips those whose addresses are taken. Of duplicate addresses in the list, the first one is
+    /// added.
+    /// - Returns: The ids of the added accounts, in the order of the list.
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID]
     /// Sets the state of an account. If the new state is not `active`, all sessions and links of the account end, and its epoch rises.
     /// - Returns: Whether there is such an account.
@@ -19,8 +23,13 @@ public protocol AccountRepository: Sendable {
     func account(email: EmailAddress) async throws -> Account?
     /// Returns the account of an id.
     func account(id: Account.ID) async throws -> Account?
-    /// Returns all accounts, oldest first.
+    /// Returns all accounts, oldest first. They are all in memory at once.
     func accounts() async throws -> [Account]
-    /// Replaces the hash of a password by another hash of the same password, unless it has changed meanwhile.
+    /// Replaces the hash of a password by another hash of the same password, unless it has changed meanwhile. The epoch stays, so no
+    /// session ends.
+    /// - Parameters:
+    ///   - id: The account. A missing one is ignored.
+    ///   - old: The hash that was verified.
+    ///   - new: The hash that replaces it.
     func rehash(_ id: Account.ID, from old: String, to new: String) async throws
 }

@@ -26,11 +26,13 @@ public protocol AccountStores: Sendable {
     var audit: any AuditStore { get }
     /// The decoys for addresses without an account.
     var decoys: any DecoyStore { get }
+    /// The keys that sign access tokens.
+    var signingKeys: any SigningKeyStore { get }
 }
 
 /// A failed operation of a store.
 public struct StoreFailure: LogSafeError, Hashable, Sendable {
-    /// Whether a concurrent writer caused the failure, so that a retry may succeed.
+    /// Whether the failure is temporary, such as a concurrent writer or a lost connection, so that a retry may succeed.
     public let isBusy: Bool
     /// Whether the changes may have been made although the store could not confirm them.
     public let isOutcomeUnknown: Bool
@@ -38,6 +40,10 @@ public struct StoreFailure: LogSafeError, Hashable, Sendable {
     public let message: String
 
     /// Creates a failure.
+    /// - Parameters:
+    ///   - isBusy: Whether a retry may succeed.
+    ///   - isOutcomeUnknown: Whether the changes may have been made nevertheless.
+    ///   - message: The error, without stored data: it is logged.
     public init(isBusy: Bool, isOutcomeUnknown: Bool = false, message: String) {
         (self.isBusy, self.isOutcomeUnknown) = (isBusy, isOutcomeUnknown)
         self.message = message

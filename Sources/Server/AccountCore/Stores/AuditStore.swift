@@ -50,9 +50,9 @@ public struct AuditEvent: Hashable, Sendable {
     }
 }
 
-/// The origin of a request, as far as the audit stores it.
+/// The origin of a request, as far as the audit stores it. A middleware sets ``current`` for each request.
 public struct AuditOrigin: Hashable, Sendable {
-    /// The network of the client, not its address.
+    /// The network of the client, such as `198.51.100.0/24`, not its address; `nil` if it is unknown.
     public let client: String?
     /// The id of the request; `nil` if there is none.
     public let requestID: String?
@@ -70,11 +70,14 @@ public struct AuditOrigin: Hashable, Sendable {
     @TaskLocal public static var current = AuditOrigin.none
 }
 
-/// A store of the events of accounts.
+/// A store of the events of accounts. Events are written in batches by ``AuditTrail``, and read by operators and by exports.
 public protocol AuditStore: Sendable {
-    /// Stores events. Those of missing accounts are skipped.
+    /// Stores events, in their order. Those of missing accounts are skipped.
     func append(_ events: [AuditEvent]) async throws
     /// Returns the newest events of an account, newest first.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - limit: The largest number of events.
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
     /// Removes events from before a time, and all but the newest `limit` of each account and kind, so that failed sign-ins can't displace
     /// other events. The work per call is bounded.

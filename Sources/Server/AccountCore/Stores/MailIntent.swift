@@ -23,7 +23,7 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         }
     }
 
-    /// Identifies the intent.
+    /// Identifies the intent. A store that repeats a write recognizes the intent by it.
     public let id: UUID
     /// The subject and its recipient.
     public let subject: Subject
@@ -37,6 +37,13 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     public let origin: AuditOrigin
 
     /// Creates an intent.
+    /// - Parameters:
+    ///   - id: A new random id.
+    ///   - subject: The subject and its recipient.
+    ///   - language: The language of the email.
+    ///   - createdAt: The time of the request, in the time of the queue.
+    ///   - failures: The number of failed deliveries.
+    ///   - origin: The origin of the request; that of the current task by default.
     public init(
         id: UUID = UUID(),
         subject: Subject,

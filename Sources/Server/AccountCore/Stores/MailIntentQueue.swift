@@ -127,8 +127,8 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 public protocol MailQueueInspection: Sendable {
     /// The emails, oldest first. Rows that can't be read are left out.
     func mails(limit: Int) async throws -> [QueuedMail]
-    /// Makes pending emails due now, with `includingFailed` also abandoned ones, and ends the pause of workers during an outage. Emails
-    /// in flight stay as they are.
+    /// Makes pending emails due now, and ends the pause of workers during an outage. With `includingFailed`, abandoned emails become due,
+    /// too. Emails in flight stay as they are.
     /// - Parameters:
     ///   - ids: The ids of the emails; all if `nil`.
     ///   - includingFailed: Whether abandoned emails become due, too.

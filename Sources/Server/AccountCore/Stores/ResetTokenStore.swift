@@ -61,7 +61,7 @@ public protocol AccountLockTokenStore: Sendable {
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
     /// Returns the account of a valid token. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is not active.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is neither active nor locked.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
     /// Consumes a token and, in the same transaction, locks its account, ends all its sessions and valid reset links and raises its epoch.
     /// - Returns: Whether the token was valid. Of concurrent callers exactly one gets `true`.

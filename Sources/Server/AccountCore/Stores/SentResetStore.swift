@@ -21,9 +21,9 @@ public protocol SentResetStore: Sendable {
 
 /// The largest numbers of reset emails.
 public struct ResetMailBounds: Hashable, Sendable {
-    /// For one account.
+    /// For one account; `nil` for no limit.
     public var perAccount: RateLimitPolicy?
-    /// In all. If the policy is paced, it is paced here, too: at most its burst at once.
+    /// In all; `nil` for no limit. If the policy is paced, it is paced here, too: at most its burst at once.
     public var overall: RateLimitPolicy?
 
     /// Creates limits; `nil` is no limit.

@@ -1,6 +1,9 @@
 public import Foundation
 
 /// A store of sessions and their refresh tokens, as digests.
+///
+/// All dates are of a steady time; see the `steady` parameter of ``Authentication``. Concurrent calls with one token, in any number of
+/// processes, are decided one after the other.
 public protocol SessionStore: Sendable {
     /// Begins a session with its first refresh token, if the account is active and its epoch is still the given one. A reset between the
     /// password check and this call raises the epoch, so that no session with the old password begins.
@@ -11,6 +14,13 @@ public protocol SessionStore: Sendable {
     /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of its first use,
     /// and while no successor was used, it may be used again because the response may have been lost. The second use returns a sibling of
     /// the lost successor. When one of the siblings is used, the others count as used, too.
+    ///
+    /// - Parameters:
+    ///   - presented: The digest of the presented token.
+    ///   - next: The digest of the token that replaces it.
+    ///   - now: The steady time.
+    ///   - rules: The limits of the session, and the window of repetitions.
+    /// - Returns: The outcome. The session has ended unless it is `rotated`, or `refused` for an unknown token.
     func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,
@@ -19,7 +29,8 @@ public protocol SessionStore: Sendable {
     ) async throws -> RotationOutcome
     /// Ends the session of a refresh token, used or not. Unknown tokens are ignored.
     func end(refresh: TokenDigest) async throws
-    /// Whether a session is valid.
+    /// Whether a session exists. The limits of its age are only checked by ``rotate(_:to:at:rules:)``: an access token expires long before
+    /// them.
     func isAlive(_ id: StoredSession.ID) async throws -> Bool
     /// Removes expired sessions, and used tokens that would have expired by now; these are unknown from then on. The work per call is
     /// bounded.
@@ -70,13 +81,14 @@ public struct StoredSession: Hashable, Sendable, Identifiable {
 
 /// The lifetimes of sessions and tokens.
 public struct SessionRules: Hashable, Sendable {
-    /// The lifetime of an access token.
+    /// The lifetime of an access token: 15 minutes. A locked account or an ended session is noticed earlier by servers that read the store.
     public var accessTokenLifetime: Duration = .seconds(15 * 60)
-    /// The time without a refresh after which a session ends.
+    /// The time without a refresh after which a session ends: 30 days.
     public var idleLimit: Duration = .seconds(30 * 86_400)
-    /// The time after which a session always ends.
+    /// The time after which a session always ends: 90 days.
     public var absoluteLimit: Duration = .seconds(90 * 86_400)
-    /// The time within which a refresh may be repeated because its response was lost.
+    /// The time within which a refresh may be repeated because its response was lost: 10 seconds. A longer window helps slow networks and
+    /// thieves of tokens alike.
     public var repeatWindow: Duration = .seconds(10)
 
     /// The default rules.

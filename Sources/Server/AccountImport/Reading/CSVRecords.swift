@@ -2,6 +2,8 @@ import Foundation
 
 /// Users as CSV (RFC 4180) with a header.
 enum CSVRecords {
+    /// Reads the records. A row that is invalid doesn't prevent the others from being read.
+    /// - Throws: ``ImportFile/Unreadable`` if the header has no `email` or a duplicate column.
     static func read(_ text: Data.SubSequence) throws -> [ImportFile.Reading] {
         var rows = CSVRows(text)
         guard let head = rows.next(), let names = head.fields?.map({ $0.trimmingCharacters(in: .whitespaces).lowercased() }),
@@ -43,11 +45,15 @@ enum CSVRecords {
 }
 
 /// The rows of a CSV text.
+///
+/// A quoted field may contain commas, line ends and doubled quotes. A quote within an unquoted field is an ordinary character. Lines end
+/// with LF or CRLF. Bytes are decoded per field, so invalid UTF-8 only affects its row.
 struct CSVRows {
     private let bytes: Data.SubSequence
     private var position: Data.Index
     private var line = 1
 
+    /// Creates the rows of a text without a byte order mark.
     init(_ bytes: Data.SubSequence) {
         self.bytes = bytes
         position = bytes.startIndex
@@ -78,6 +84,7 @@ struct CSVRows {
         return (start, isQuoted ? nil : texts(fields))
     }
 
+    /// Decodes fields; `nil` if one of them is not UTF-8.
     private func texts(_ fields: [[UInt8]]) -> [String]? {
         let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
         return texts.count == fields.count ? texts : nil

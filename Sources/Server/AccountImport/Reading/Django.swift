@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 
-/// The output of Django's `dumpdata`.
+/// The output of Django's `dumpdata`: an array with objects of all models.
 enum DjangoDump {
+    /// An object of any model.
     private struct Object: Decodable {
         let fields: Fields?
     }
@@ -30,6 +31,8 @@ enum DjangoDump {
         }
     }
 
+    /// Reads the objects that have an address and a password, whatever the name of their model: apps often have their own user model.
+    /// - Throws: ``ImportFile/Unreadable`` if the text is not a dump.
     static func read(_ text: Data) throws -> [ImportFile.Reading] {
         guard let objects = try? JSONDecoder().decode([Object].self, from: text) else {
             throw ImportFile.Unreadable(description: "The file begins like a dump of Django, but is not one")
@@ -57,6 +60,7 @@ enum DjangoDump {
 
 /// Django's SQLite database, opened read-only.
 enum DjangoDatabase {
+    /// Converts a Boolean of SQLite, which stores it as a number or a text.
     private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
         switch value.storage {
         case .null: nil
@@ -66,6 +70,8 @@ enum DjangoDatabase {
         }
     }
 
+    /// Reads the table `auth_user`, in the order of its ids.
+    /// - Throws: ``ImportFile/Unreadable`` if there is no such table.
     static func read(_ file: URL) throws -> [ImportFile.Reading] {
         var configuration = Configuration()
         configuration.readonly = true

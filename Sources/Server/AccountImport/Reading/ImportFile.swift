@@ -1,11 +1,19 @@
 public import Foundation
 
 /// Reads a file with users of another system. The format is detected from the beginning of the file.
+///
+/// ```swift
+/// for reading in try ImportFile.read(URL(filePath: "users.csv")) {
+///     if case .success(let record) = reading { print(record.email) }
+/// }
+/// ```
+///
+/// A file is read into memory as a whole; about 1 KB per user is needed.
 public enum ImportFile {
     /// A record, or the error of an unreadable one. An unreadable record doesn't prevent the others from being read.
     public typealias Reading = Result<ImportRecord, ImportLineRefusal>
 
-    /// A record that can't be read.
+    /// A record that can't be read. It is reported to the operator; the import continues.
     public struct ImportLineRefusal: Error, Hashable, Sendable {
         /// The place in the file, for the operator.
         public let place: String
@@ -13,7 +21,7 @@ public enum ImportFile {
         public let reason: String
     }
 
-    /// The whole file is unreadable.
+    /// The whole file is unreadable. The description says why and contains no data of users.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
     }
@@ -27,6 +35,8 @@ public enum ImportFile {
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
     /// - Throws: ``Unreadable``.
+    ///
+    /// A byte order mark of UTF-8 is skipped. A pipe is read to its end, so that a dump needs no file on disk.
     public static func read(_ file: URL) throws -> [Reading] {
         let bytes: Data
         do {
@@ -55,6 +65,7 @@ public enum ImportFile {
 
 /// Users as JSON, one object per line.
 enum JSONLines {
+    /// The members of a line. Unknown members are ignored.
     private struct Line: Decodable {
         let email: String
         let firstName: String?
@@ -75,6 +86,7 @@ enum JSONLines {
         }
     }
 
+    /// Reads the records. Empty lines are skipped.
     static func read(_ text: Data.SubSequence) -> [ImportFile.Reading] {
         let decoder = JSONDecoder()
         return text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {

@@ -4,7 +4,7 @@ public import ErrorContract
 public import Foundation
 import PasswordHashes
 
-/// A user of another system, as read from a file.
+/// A user of another system, as read from a file. Nothing is validated yet: ``AccountCore/Account/init(_:language:now:)`` does that.
 public struct ImportRecord: Hashable, Sendable {
     /// The place of the record: a line of a text, or its number.
     public let place: String
@@ -12,16 +12,24 @@ public struct ImportRecord: Hashable, Sendable {
     public var email: String
     /// The first name; if `nil`, the beginning of the address is used.
     public var firstName: String?
-    /// The hash of another system; if `nil`, the user must reset the password.
+    /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id; if `nil`, the user must reset the password.
     public var passwordHash: String?
     /// `active`, `inactive` or `suspended`; active if `nil`.
     public var state: String?
-    /// Yes or no, in any notation of databases.
+    /// Yes or no, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active user inactive.
     public var isActive: String?
     /// The language of emails, such as `es` or `pt_BR`.
     public var locale: String?
 
     /// Creates a record.
+    /// - Parameters:
+    ///   - place: The place of the record, for the operator.
+    ///   - email: The address.
+    ///   - firstName: The first name.
+    ///   - passwordHash: The hash of another system.
+    ///   - state: `active`, `inactive` or `suspended`.
+    ///   - isActive: Yes or no.
+    ///   - locale: The language of emails.
     public init(
         place: String,
         email: String,
@@ -47,6 +55,7 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     public let description: String
 
     /// Creates a refusal.
+    /// - Parameter description: The reason, without the address and the hash.
     public init(_ description: String) {
         self.description = description
     }
@@ -59,6 +68,9 @@ extension Account {
     ///   - language: The language of a record without one.
     ///   - now: The creation time of the account.
     /// - Throws: ``ImportRefusal``.
+    ///
+    /// The id is new, so the same record becomes another account in another store. Names that are longer than those of new accounts are
+    /// accepted.
     public init(_ record: ImportRecord, language: Language, now: Date) throws(ImportRefusal) {
         let email: EmailAddress
         do throws(EmailRefusal) {
@@ -92,6 +104,7 @@ extension Account {
         return state == .active && !isActive ? .inactive : state
     }
 
+    /// Returns the language of a locale such as `pt_BR`; the default without one.
     private static func language(_ locale: String?, default language: Language) throws(ImportRefusal) -> Language {
         guard let locale, !locale.isEmpty else { return language }
         let asked = locale.replacing("_", with: "-").lowercased()
@@ -138,10 +151,12 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
     /// The value for other types, which means neither.
     static let unreadable = ImportedFlag("?")
 
+    /// Creates the value of a text.
     init(_ text: String) {
         self.text = text
     }
 
+    /// Decodes a Boolean, a whole number or a text. Never fails: any other value means neither yes nor no.
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let isSet = try? value.decode(Bool.self) {

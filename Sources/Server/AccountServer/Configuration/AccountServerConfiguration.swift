@@ -16,12 +16,15 @@ public import ServerMiddleware
 /// configuration.appName = "Notes"
 /// ```
 /// `holdfast serve --help` lists the environment variables.
+///
+/// Settings are read when the server is created; of the limits, `AccountServer.change(to:)` changes them later. Secrets are ``HiddenText``,
+/// so a description or dump of the configuration doesn't contain them.
 public struct AccountServerConfiguration: Sendable {
     /// The purpose of the server.
     public enum Environment: Sendable {
         /// Serves users.
         case production
-        /// Serves developers: the pages below `/dev` are served on a loopback address.
+        /// Serves developers: the pages below `/dev` are served on a loopback address. Reset links need no https.
         case development
     }
 
@@ -39,39 +42,41 @@ public struct AccountServerConfiguration: Sendable {
     public var limitScope = RateLimitScope.deployment
     /// Production by default.
     public var environment: Environment = .production
-    /// The name of the app in emails and pages.
+    /// The name of the app in emails and pages. `APP_NAME`.
     public var appName = "Holdfast"
-    /// The sender of emails.
+    /// The sender of emails, as `Name <address>` or an address. `EMAIL_FROM`.
     public var emailFrom = "Holdfast <no-reply@localhost>"
-    /// How emails are delivered.
+    /// How emails are delivered. The default is the local mailbox, which sends nothing.
     public var mail = MailSettings.mailbox
     /// Email templates that replace the standard ones.
     public var mailTemplates: MailTemplateFolder?
-    /// The language for clients that accept none of the supported ones.
+    /// The language for clients that accept none of the supported ones. `DEFAULT_LOCALE`.
     public var defaultLanguage: Language = .english
-    /// The format of error responses.
+    /// The format of error responses. Clients can request problem details by `Accept`. `ERROR_FORMAT`.
     public var errorForm: ErrorForm = .standard
     /// The address with which links in emails begin. `nil` means the address on which the server listens, which is only for development.
     public var resetBaseURL: URL?
     /// The part of a link that contains its token.
     public var resetLinkStyle: ResetLink.Style = .query
+    /// The names in access tokens.
+    public var tokens = TokenSettings()
     /// The apps that open universal links, on Apple's systems and on Android.
     public var associatedApps = AssociatedApps()
-    /// The custom scheme that opens the app.
+    /// The custom scheme that opens the app, such as `notes`; `nil` if there is none. `APP_LINK_SCHEME`.
     public var appScheme: String?
     /// The subject of reset emails; `nil` for the standard one.
     public var resetSubject: String?
     /// The preview text of reset emails; `nil` for the standard one.
     public var resetPreview: String?
-    /// The lifetime and the number of reset links.
+    /// The lifetime and the number of reset links: an hour and three by default.
     public var recoveryRules = RecoveryRules()
-    /// The passwords that are accepted.
+    /// The passwords that are accepted: at least 8 characters by default.
     public var passwordPolicy = PasswordPolicy()
     /// The rate limits, and how clients are identified.
     public var limits = LimitSettings()
     /// The range of the pause between two batches of emails.
     package var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
-    /// The time that a route may take.
+    /// The time that a route may take, 30 seconds by default. Then the response is 504 `SERVER_TIMEOUT`.
     public var requestDeadline = RequestDeadline(.seconds(30))
     /// The number of requests in flight; further ones are refused.
     public var load = LoadSettings()
@@ -83,7 +88,7 @@ public struct AccountServerConfiguration: Sendable {
     package var ops: OpsAddress?
     /// The storage of idempotency keys: their number and lifetime.
     public var idempotency = IdempotencySettings()
-    /// `nil` if a proxy terminates TLS.
+    /// The certificate of the server; `nil` if a proxy terminates TLS.
     package var tls: TLSSettings?
     /// The limits for request bodies: their size, and the time within which they must arrive.
     public var reader = RequestReader()
@@ -96,7 +101,9 @@ public struct AccountServerConfiguration: Sendable {
     public var previousSecret: HiddenText?
     /// The bearer token that `/metrics` requires.
     package var metricsToken: HiddenText?
+    /// The lowest level that is logged.
     package var logLevel: Logger.Level = .info
+    /// The format of log lines.
     package var logFormat = LogFormat.text
 
     /// Creates a configuration with the defaults, for production.
@@ -108,6 +115,7 @@ public struct AccountServerConfiguration: Sendable {
         resetBaseURL = baseURL
     }
 
+    /// Creates a configuration with the defaults.
     package init(host: String = "127.0.0.1", port: Int, dataFolder: URL) {
         self.host = host
         self.port = port
@@ -128,6 +136,7 @@ public struct AccountServerConfiguration: Sendable {
 
 extension AccountServerConfiguration {
     /// Reads the environment variables of the process and, for unset ones, the file `.env` in the working folder.
+    /// - Parameter dataFolder: The folder of the database, the local mailbox and the secret.
     /// - Throws: ``InvalidConfiguration`` with all problems.
     public static func environment(dataFolder: URL) throws -> AccountServerConfiguration {
         var configuration = AccountServerConfiguration(dataFolder: dataFolder)
@@ -136,6 +145,8 @@ extension AccountServerConfiguration {
     }
 
     /// Reads the environment variables of the process and `.env`, which override the current values.
+    /// - Parameter isServing: Whether links will be sent, which require an address in production.
+    /// - Throws: ``InvalidConfiguration`` with all problems.
     package mutating func readEnvironment(isServing: Bool = true) throws {
         let file = try EnvironmentFile(path: ".env").values
         let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
@@ -178,6 +189,7 @@ extension AccountServerConfiguration {
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)
+        tokens = TokenSettings(&settings, isProduction: environment == .production)
         limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
         let delay = settings.integer("SHUTDOWN_DELAY_SECONDS", in: 0...60, default: environment == .production ? 2 : 0)
@@ -217,6 +229,7 @@ extension AccountServerConfiguration {
         guard settings.problems.isEmpty else { throw InvalidConfiguration(problems: settings.problems) }
     }
 
+    /// Reads the settings of reset links and passwords.
     private mutating func readRecovery(_ settings: inout SettingReader, isServing: Bool) {
         resetBaseURL = settings.webAddress("PASSWORD_RESET_BASE_URL")
         if environment == .production, isServing {

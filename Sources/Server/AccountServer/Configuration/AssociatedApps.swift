@@ -1,6 +1,6 @@
 public import AppLinks
 
-/// The association files that name the apps that open this server's links.
+/// The association files that name the apps that open this server's links. A file that is `nil` is not served.
 public struct AssociatedApps: Sendable {
     /// The file for Apple's systems, from APPLE_APP_IDS.
     public var apple: AssociationFile?

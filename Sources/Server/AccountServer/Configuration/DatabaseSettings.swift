@@ -10,6 +10,8 @@ public enum AccountDatabase: Sendable {
     /// PostgreSQL, for any number of servers.
     case postgres(PostgresSettings)
 
+    /// Reads `DATABASE_URL`.
+    /// - Parameter isProduction: Whether the server's certificate must be verified.
     init(_ settings: inout SettingReader, isProduction: Bool) {
         self = .sqlite
         guard let url = settings.text("DATABASE_URL", isSecret: true), url != "sqlite" else { return }
@@ -47,11 +49,13 @@ public struct SharedLimitSettings: Sendable {
     /// The longest time that a decision waits for Valkey.
     package var deadline: Duration = .milliseconds(9)
 
-    /// Creates settings.
+    /// Creates settings with the defaults.
+    /// - Parameter address: The address of Valkey or Redis.
     public init(address: ValkeyAddress) {
         self.address = address
     }
 
+    /// Reads `VALKEY_URL` and `VALKEY_FALLBACK`; `nil` without the first one.
     init?(_ settings: inout SettingReader) {
         let fallbacks = settings.list("VALKEY_FALLBACK") ?? []
         guard let url = settings.text("VALKEY_URL", isSecret: true) else { return nil }
@@ -78,6 +82,7 @@ public struct SharedLimitSettings: Sendable {
         }
     }
 
+    /// Parses `open`, `closed`, `local` or `local/PERCENT`.
     private static func fallback(_ text: String) -> ValkeyFallback? {
         switch text {
         case "open": return .open

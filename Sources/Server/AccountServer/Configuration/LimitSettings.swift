@@ -5,6 +5,12 @@ public import RateLimiting
 public import ServerMiddleware
 
 /// The rate limits of the account routes, and the rule that identifies clients.
+///
+/// ```swift
+/// var limits = LimitSettings()
+/// limits.policies[.resetEmail] = AccountLimit.resetEmail.policy(5, perSeconds: 3_600)
+/// limits.policies[.registerIP] = nil
+/// ```
 public struct LimitSettings: Sendable {
     /// The policy of each limit. A limit without a policy is off.
     public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
@@ -60,7 +66,9 @@ public struct LimitSettings: Sendable {
         )
     }
 
+    /// The name of the setting for ``memory``.
     package static let memorySetting = "LIMIT_MEMORY_MB"
+    /// The valid values of that setting, in MiB.
     package static let megabytes = 1...65_536
 
     /// The limits as rules, one for each.

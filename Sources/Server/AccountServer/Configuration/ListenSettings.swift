@@ -12,6 +12,7 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address in the format of the setting, such as `127.0.0.1:9100` or `[::1]:9100`.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// Creates an address.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port
@@ -39,9 +40,11 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The certificate of the server and its key.
+/// The certificate of the server and its key. TLS 1.2 and 1.3 are accepted; the protocol is HTTP/1.1.
 package struct TLSSettings: Sendable {
+    /// The chain, the server's own certificate first.
     package let certificates: [NIOSSLCertificate]
+    /// The configuration of the listener.
     package let configuration: TLSConfiguration
 
     /// Reads the settings; `nil` if they are absent or invalid.

@@ -1,11 +1,11 @@
 import Idempotency
 import ServerMiddleware
 
-/// The number of requests that are processed at once.
+/// The number of requests that are processed at once. Further requests wait briefly and are then refused with 503.
 public struct LoadSettings: Sendable {
-    /// The number of requests that are processed at once.
+    /// The number of requests that are processed at once, 1 to 100,000. `REQUESTS_IN_FLIGHT`.
     public var requestsInFlight = 512
-    /// The number of requests that may wait for a place.
+    /// The number of requests that may wait for a place, up to 10,000. `REQUESTS_WAITING`.
     public var requestsWaiting = 64
 
     /// Creates the default settings.
@@ -18,9 +18,9 @@ public struct LoadSettings: Sendable {
     }
 }
 
-/// How long keys of repeated requests are stored, and how much room they have.
+/// How long idempotency keys are stored, and their largest size.
 public struct IdempotencySettings: Sendable {
-    /// How long a response is sent again.
+    /// How long a repetition gets the stored response: a day by default. `IDEMPOTENCY_KEY_HOURS`.
     public var lifetime = Duration.seconds(86_400)
     /// The megabytes (2^20 bytes) of all keys; see `IdempotencyBounds` for the shares of clients.
     public var megabytes = 1_024
@@ -34,5 +34,6 @@ public struct IdempotencySettings: Sendable {
         megabytes = settings.integer("IDEMPOTENCY_MEGABYTES", in: 1...1_048_576, default: megabytes)
     }
 
+    /// The bounds of the store.
     var bounds: IdempotencyBounds { IdempotencyBounds(bytes: megabytes << 20) }
 }

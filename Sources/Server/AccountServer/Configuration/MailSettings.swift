@@ -5,7 +5,7 @@ import ServerMiddleware
 
 /// The destination of emails.
 public enum MailSettings: Sendable {
-    /// The folder of the local mailbox.
+    /// The folder of the local mailbox, for development: nothing is sent.
     case mailbox
     /// An SMTP server.
     case smtp(SMTPSettings)
@@ -66,6 +66,7 @@ extension MailSettings {
         self = .smtp(smtp)
     }
 
+    /// The address of a sender; `nil` if it is invalid.
     private static func address(of sender: String) -> EmailAddress? {
         guard sender.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { return nil }
         guard let open = sender.lastIndex(of: "<") else { return try? EmailAddress(sender) }

@@ -2,16 +2,21 @@ import Configuration
 import ErrorContract
 import Foundation
 
-/// Reads settings by their names in the environment, and collects all problems.
+/// Reads settings by their names in the environment, and collects all problems, so that an operator corrects them at once.
+///
+/// An invalid value is reported and replaced by its default, so that the reading continues.
 struct SettingReader {
     private let reader: ConfigReader
     private(set) var problems: [ConfigurationProblem] = []
 
+    /// Creates a reader without problems.
     init(reader: ConfigReader) {
         self.reader = reader
     }
 
     /// Reads a text; an empty one counts as absent.
+    /// - Parameter isSecret: Whether the source must treat the value as a secret, for example in access logs.
+    /// - Returns: The text without spaces at its ends; `nil` if it is absent or invalid.
     mutating func text(_ name: String, isSecret: Bool = false) -> String? {
         let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
         guard let text = reader.string(forKey: key, isSecret: isSecret)?.trimmingCharacters(in: .whitespaces), !text.isEmpty
@@ -25,12 +30,12 @@ struct SettingReader {
         return text
     }
 
-    /// Reads comma-separated items.
+    /// Reads comma-separated items; `nil` if the setting is absent.
     mutating func list(_ name: String) -> [String]? {
         text(name)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// Reads one of several words.
+    /// Reads one of several words, in any case.
     mutating func choice<Value>(_ name: String, _ choices: KeyValuePairs<String, Value>, default value: Value) -> Value {
         guard let text = text(name) else { return value }
         if let chosen = choices.first(where: { $0.key == text.lowercased() }) { return chosen.value }
@@ -38,7 +43,7 @@ struct SettingReader {
         return value
     }
 
-    /// Reads a Boolean.
+    /// Reads a Boolean: `true`, `1`, `yes`, `on` or their opposites.
     mutating func boolean(_ name: String, default value: Bool) -> Bool {
         guard let text = text(name) else { return value }
         if ["true", "1", "yes", "on"].contains(text.lowercased()) { return true }
@@ -109,7 +114,7 @@ public struct ConfigurationProblem: Hashable, Sendable {
     public let text: String
 }
 
-/// A configuration with invalid settings.
+/// A configuration with invalid settings. Its description has a line for each problem, without values of secrets.
 public struct InvalidConfiguration: Error, Hashable, CustomStringConvertible {
     /// The problems, in the order in which the settings were read.
     public let problems: [ConfigurationProblem]
@@ -125,6 +130,7 @@ public struct HiddenText: Hashable, Sendable, CustomStringConvertible, CustomDeb
     public let text: String
 
     /// Creates a secret.
+    /// - Parameter text: The secret. Keep no other copy of it.
     public init(text: String) {
         self.text = text
     }

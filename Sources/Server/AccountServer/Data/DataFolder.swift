@@ -3,19 +3,25 @@ package import Foundation
 
 /// The folder with all data of a server: the database, the local mailbox, and the secret. Only its owner can read it.
 package struct DataFolder: Sendable {
+    /// The address of the folder.
     package let url: URL
 
+    /// The database of accounts.
     package var database: URL { Self.database(in: url) }
     /// The database of the rate limits, if the accounts are in PostgreSQL and the server shares its limits with no other server.
     package var limitDatabase: URL { url.appending(path: "limits.sqlite3") }
+    /// The folder of the local mailbox.
     package var mailbox: URL { url.appending(path: "mailbox") }
+    /// The folder with the locks of the running servers.
     package var serverLocks: URL { url.appending(path: "servers") }
+    /// The journal of rate limits since their last save.
     package var limitJournal: URL { url.appending(path: "limits.journal") }
 
     /// The database of a folder.
     package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
 
-    /// Opens the folder, and creates it if it is missing.
+    /// Opens the folder, and creates it with the permissions 0700 if it is missing.
+    /// - Throws: An error of the file system.
     package init(_ url: URL) throws {
         self.url = url
         try FileManager.default.createDirectory(
@@ -54,9 +60,12 @@ package struct DataFolder: Sendable {
         return SymmetricKey(data: bytes)
     }
 
+    /// The file of the secret.
     private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
 
     /// Creates a file if it is missing, even if two processes try at once.
+    ///
+    /// It writes a draft and links it to the final name, which fails if that exists; so the file never exists with a part of its content.
     private static func createExclusively(_ file: URL, contents: Data) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else { return }
         let draft = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString)")
@@ -112,6 +121,7 @@ extension DataFolder {
 
 /// A server in production found no database.
 package struct MissingDatabase: Error, CustomStringConvertible {
+    /// The data folder.
     package let path: String
     /// Whether the folder had a database before.
     package let isKnown: Bool
@@ -125,8 +135,11 @@ package struct MissingDatabase: Error, CustomStringConvertible {
 
 /// The database belongs to another installation.
 package struct WrongInstallation: Error, CustomStringConvertible {
+    /// The name of the installation in the database.
     package let database: String
+    /// The name that was expected.
     package let other: String
+    /// The file or the setting with that name.
     package let source: String
 
     package var description: String {
@@ -171,6 +184,7 @@ package struct DataFolderInUse: Error, CustomStringConvertible {
 package struct UnreadableSecret: Error, CustomStringConvertible {
     package let path: String
 
+    /// The problem, without its solution.
     package var problem: String { "\(path) does not contain a readable secret" }
     package let remedy = "restore it, or remove it to create a new one and sign out all users"
 

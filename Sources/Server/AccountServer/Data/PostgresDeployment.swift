@@ -9,10 +9,13 @@ import Scheduling
 import ServiceLifecycle
 
 /// The data of a server in PostgreSQL, and the server's registration among those of the deployment.
+///
+/// A server that starts migrates the tables, then registers; a command does neither. If anything fails, the connections are closed again.
 package struct PostgresDeployment: Sendable {
     package let database: PostgresDatabase
     package let stores: PostgresAccountStores
     package let time: PostgresTime
+    /// The keys of addresses.
     private let emailKeys: EmailKeys
     /// The registration of this server; `nil` for a command.
     private let presence: PostgresPresence?
@@ -20,7 +23,7 @@ package struct PostgresDeployment: Sendable {
     /// Connects, and registers the server.
     /// - Parameters:
     ///   - version: The version of the server, which migrates the tables and takes emails from the queue; `nil` for a command.
-    ///   - isAlone: Whether no other server may be registered, because the servers would not share their rate limits.
+    ///   - isAlone: Whether the initializer fails if another server is registered, because the servers would not share their rate limits.
     /// - Throws: `StoreFailure`; ``DeploymentInUse``.
     init(
         _ settings: PostgresSettings,
@@ -67,6 +70,7 @@ package struct PostgresDeployment: Sendable {
     }
 
     /// Migrates the tables, and creates them if they are missing.
+    /// - Returns: Whether the database was new, and the names of the executed steps.
     package static func migrate(_ settings: PostgresSettings) async throws -> (isNew: Bool, steps: [String]) {
         try await withDatabase(settings, isLong: true) {
             (try await PostgresSchema.isNew($0), try await PostgresSchema.migrate($0))
@@ -89,7 +93,8 @@ package struct PostgresDeployment: Sendable {
         return try outcome.get()
     }
 
-    /// A server that was killed stays registered for ten seconds.
+    /// Registers a server. A server that was killed stays registered for ten seconds, so this tries for fifteen.
+    /// - Throws: ``DeploymentInUse``.
     private static func enter(_ presence: PostgresPresence) async throws {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(15))
@@ -107,16 +112,19 @@ package struct PostgresDeployment: Sendable {
         return [presence, RotationService(stores: stores, logger: logger)]
     }
 
+    /// Renews the registration and reads the database's clock.
     fileprivate func renew() async throws {
         try await presence?.renew()
         try await time.synchronize()
     }
 
+    /// Removes the registration, so that other servers take over its emails.
     fileprivate func leave() async throws { try await presence?.leave() }
 
     /// The random name that the deployment got when its tables were created.
     func installation() async throws -> String { try await PostgresSchema.installation(database) }
 
+    /// Removes the registration and closes the connections. Errors are ignored: the registration expires by itself.
     func close() async {
         try? await leave()
         await database.client.close()
@@ -133,9 +141,11 @@ extension PostgresSettings {
 }
 
 extension PostgresTime: PersistentTime {
+    /// Reads the database's clock.
     package func keep() async throws { try await synchronize() }
 }
 
+/// Renews the registration every second until the shutdown.
 private struct PresenceService: Service, CustomStringConvertible {
     let deployment: PostgresDeployment
     let logger: Logger

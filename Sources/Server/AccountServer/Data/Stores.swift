@@ -23,12 +23,16 @@ package struct Stores: AccountStores {
         case postgres(PostgresDeployment, limits: SQLiteDatabase?)
     }
 
+    /// The data folder, which also exists with PostgreSQL: for the secret and the limits.
     package let folder: DataFolder
     private let place: Place
     private let accountStores: any AccountStores
 
-    /// Opens a data folder with its database.
-    /// - Parameter isServing: Whether a server opens it, which holds the lock and takes emails from the queue.
+    /// Opens a data folder with its SQLite database.
+    /// - Parameters:
+    ///   - url: The folder; created if it is missing.
+    ///   - isServing: Whether a server opens it, which holds a lock and takes emails from the queue.
+    /// - Throws: ``MovedDatabase`` if the data was moved to PostgreSQL; an error of the file system or of the database.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
         if isServing, try SQLiteSeal.isClosed(folder.database) { throw MovedDatabase(path: url.path) }
@@ -55,6 +59,7 @@ package struct Stores: AccountStores {
         return try await Stores(configuration, settings, version, logger: logger, metrics: metrics)
     }
 
+    /// Connects to PostgreSQL, and opens the file of the limits if they are not shared.
     private init(
         _ configuration: AccountServerConfiguration,
         _ settings: PostgresSettings,
@@ -100,9 +105,27 @@ package struct Stores: AccountStores {
     package var sentResets: any SentResetStore { accountStores.sentResets }
     package var audit: any AuditStore { accountStores.audit }
     package var decoys: any DecoyStore { accountStores.decoys }
+    package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
     /// Returns the server's keys, derived from the configured secret or that of the folder.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
+
+    /// The keys that sign access tokens, for a process that is not a server.
+    package func signingKeys(_ configuration: AccountServerConfiguration, logger: Logger) throws -> SigningKeys {
+        let previous = try configuration.previousSecret.map { try keys(secret: $0) }
+        return SigningKeys(
+            store: signingKeys,
+            secrets: SigningKeySecrets(try keys(secret: configuration.secret), previous: previous),
+            now: wallTime,
+            logger: logger
+        )
+    }
+
+    /// The time that access tokens are issued by: the clock of the machine, or that of PostgreSQL.
+    package var wallTime: @Sendable () -> Date {
+        guard let deployment else { return { Date() } }
+        return deployment.time.now
+    }
 }
 
 extension DataFolder {
@@ -142,6 +165,14 @@ package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
     /// Returns the rate limits, with the usage that was saved, or with the usage that all servers share.
+    /// - Parameters:
+    ///   - settings: The policies.
+    ///   - shared: The Valkey server; `nil` for limits of this server.
+    ///   - secret: The secret for the digests of keys.
+    ///   - clock: The clock of decisions.
+    ///   - snapshot: The clocks that outlive the process.
+    /// - Throws: ``NoSQLiteDatabase`` for a command with PostgreSQL, where the rate limits are not in the database; an error of the
+    ///   database.
     package func limits<C: Clock>(
         _ settings: LimitSettings,
         sharedIn shared: SharedLimitSettings?,
@@ -265,7 +296,7 @@ extension SQLiteRateLimitStore: PersistentRateLimitStore {}
 extension ValkeyRateLimitStore: PersistentRateLimitStore {}
 extension SteadyTime: PersistentTime {}
 
-/// A wall clock that the caller provides.
+/// A wall clock that the caller provides, for tests.
 private struct GivenTime: PersistentTime {
     let snapshot: @Sendable () -> SnapshotTime
     var now: @Sendable () -> Date {

@@ -1,5 +1,10 @@
 /// An application identifier in the format of association files: `<Application Identifier Prefix>.<Bundle Identifier>`.
 ///
+/// ```swift
+/// let app = try AppIdentifier("ABCDE12345.com.example.notes")
+/// print(app.prefix, app.bundleID)  // ABCDE12345 com.example.notes
+/// ```
+///
 /// See Apple, "applinks.Details". The prefix is the team identifier or, for old apps, an individual prefix; both have ten capital letters
 /// and digits. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
 public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
@@ -11,7 +16,8 @@ public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The identifier in the format of the file.
     public var description: String { "\(prefix).\(bundleID)" }
 
-    /// Parses an identifier.
+    /// Parses an identifier. Upper and lower case differ.
+    /// - Parameter text: The identifier, without spaces.
     /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badAppPrefix`` or ``AppLinksError/Code/badBundleID``.
     public init(_ text: String) throws(AppLinksError) {
         let bytes = Array(text.utf8)
@@ -41,6 +47,7 @@ public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
+    /// Whether the byte is a capital letter in ASCII.
     var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
     var isSmall: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
     var isLetter: Bool { isCapital || isSmall }

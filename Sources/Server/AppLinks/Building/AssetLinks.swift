@@ -3,7 +3,16 @@ import StrictJSON
 
 /// The `assetlinks.json` file, which allows an Android app to open the site's links and use its passwords.
 ///
-/// See Google, "Digital Asset Links": `handle_all_urls` is for links, `get_login_creds` for saved passwords.
+/// ```swift
+/// let file = try AssetLinks(
+///     package: AndroidPackage("com.example.notes"),
+///     fingerprints: [CertificateFingerprint(String(repeating: "AB", count: 32))]
+/// )
+/// print(AssetLinks.path, AssetLinks.contentType, file.bytes.count)
+/// ```
+///
+/// See Google, "Digital Asset Links": `handle_all_urls` is for links, `get_login_creds` for saved passwords. For Apple's systems, use
+/// ``AssociationFile``.
 public struct AssetLinks: Hashable, Sendable {
     /// The path at which Android requests the file. Serve it without a redirect.
     public static let path = "/.well-known/assetlinks.json"
@@ -12,10 +21,13 @@ public struct AssetLinks: Hashable, Sendable {
 
     /// The app.
     public let package: AndroidPackage
-    /// The certificates with which the app is signed.
+    /// The certificates with which the app is signed: usually one, and two while a key is replaced or with Google Play's signing.
     public let fingerprints: [CertificateFingerprint]
 
     /// Creates a file.
+    /// - Parameters:
+    ///   - package: The app.
+    ///   - fingerprints: At least one certificate.
     /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/noFingerprints``.
     public init(package: AndroidPackage, fingerprints: [CertificateFingerprint]) throws(AppLinksError) {
         guard !fingerprints.isEmpty else {
@@ -28,7 +40,7 @@ public struct AssetLinks: Hashable, Sendable {
         self.fingerprints = fingerprints
     }
 
-    /// The file.
+    /// The file as JSON in UTF-8. The same configuration produces the same bytes.
     public var bytes: [UInt8] {
         let target: JSONValue = [
             "namespace": "android_app",
@@ -41,9 +53,9 @@ public struct AssetLinks: Hashable, Sendable {
     }
 }
 
-/// The name of an Android app (Android, "Configure the app module": application ID).
+/// The name of an Android app (Android, "Configure the app module": application ID), such as `com.example.app`.
 public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
-    /// The name.
+    /// The name, as it was given.
     public let description: String
 
     /// Parses a name: two or more segments, each a letter followed by letters, digits and underscores.

@@ -43,7 +43,7 @@ public struct AssociationFile: Hashable, Sendable {
         linkPath = try Self.linkPath(below: basePath)
     }
 
-    /// The file.
+    /// The file as JSON in UTF-8, computed each time.
     public var bytes: [UInt8] {
         let ids = JSONValue.array(apps.map { .string($0.description) })
         let components: JSONValue = [
@@ -57,6 +57,7 @@ public struct AssociationFile: Hashable, Sendable {
         return file.encoded()
     }
 
+    /// Returns the path of reset links below a base path. Wildcards are refused, because the file would match other links with them.
     private static func linkPath(below basePath: String) throws(AppLinksError) -> String {
         var base = Array(basePath.utf8)
         let others = Set("-._~/%!&'(),+;=:@".utf8)
@@ -75,9 +76,9 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// The reason for which a configuration is invalid.
+/// The reason for which a configuration is invalid. Two errors are equal if their codes are.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of problem.
+    /// The kind of problem. Codes are stable; later versions may add some, so treat an unknown one like any problem.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -109,6 +110,9 @@ public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String { message }
 
     /// Creates an error.
+    /// - Parameters:
+    ///   - code: The kind of problem.
+    ///   - message: A sentence with the fix.
     public init(code: Code, message: String) {
         self.code = code
         self.message = message

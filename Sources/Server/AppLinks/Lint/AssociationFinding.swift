@@ -1,4 +1,4 @@
-/// A problem with an association file, or with its serving.
+/// A problem with an association file, or with its serving. ``AssociationLint`` returns them.
 public struct AssociationFinding: Hashable, Sendable {
     /// The effect of a finding.
     public enum Severity: String, Hashable, Sendable {
@@ -17,21 +17,25 @@ public struct AssociationFinding: Hashable, Sendable {
     /// The problem and its fix, in sentences.
     public let message: String
 
+    /// Creates a finding that prevents links or passwords from working.
     static func error(_ code: FindingCode, _ place: String, _ message: String) -> Self {
         Self(severity: .error, code: code, place: place, message: message)
     }
 
+    /// Creates a finding of something that works, but probably not as intended.
     static func warning(_ code: FindingCode, _ place: String, _ message: String) -> Self {
         Self(severity: .warning, code: code, place: place, message: message)
     }
 }
 
 extension [AssociationFinding] {
+    /// Adds an error.
     mutating func error(_ code: FindingCode, _ place: String, _ message: String) { append(.error(code, place, message)) }
+    /// Adds a warning.
     mutating func warning(_ code: FindingCode, _ place: String, _ message: String) { append(.warning(code, place, message)) }
 }
 
-/// The kind of an ``AssociationFinding``.
+/// The kind of an ``AssociationFinding``. Codes are stable, so they can be used in scripts; later versions may add some.
 public struct FindingCode: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 

@@ -3,10 +3,17 @@ import StrictJSON
 
 /// Checks an association file, and its serving, for problems.
 ///
-/// It makes no requests: the caller fetches the file and passes a ``Retrieval``. O(file), except for `unreachable`, which compares each
-/// component with the first 500.
+/// ```swift
+/// let findings = AssociationLint.findings(in: file.bytes)
+/// for finding in findings { print(finding.severity, finding.place, finding.message) }
+/// ```
+///
+/// It makes no requests: the caller fetches the file and passes a ``Retrieval``. Use ``LinksReport`` to also match links, and
+/// ``AssociationMatcher`` to only match them.
+/// - Complexity: O(size of the file), except for `unreachable`, which compares each component with the first 500.
 public enum AssociationLint {
     /// Returns the findings about a served file.
+    /// - Parameter retrieval: The response to a request for the file. The content is only checked if the status is 2xx.
     public static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         let served = RetrievalLint.findings(in: retrieval)
         guard (200..<300).contains(retrieval.status) else { return served }
@@ -14,6 +21,8 @@ public enum AssociationLint {
     }
 
     /// Returns the findings about a file.
+    /// - Parameter bytes: The file, uncompressed. Any bytes are accepted.
+    /// - Returns: The findings, in the order of the checks; empty for a correct file.
     public static func findings(in bytes: some Collection<UInt8>) -> [AssociationFinding] {
         let text = AssociationText(bytes)
         var findings: [AssociationFinding] = []
@@ -37,6 +46,7 @@ public enum AssociationLint {
             + RuleLint.findings(in: document)
     }
 
+    /// Parses the file. A duplicate key is reported, and the checks continue with the last value.
     private static func parsed(_ text: AssociationText, _ findings: inout [AssociationFinding]) -> JSONValue? {
         do throws(JSONSyntaxError) {
             return try JSONParser().parse(text.json)
@@ -55,6 +65,7 @@ public enum AssociationLint {
         }
     }
 
+    /// The line and the column of a byte, from 1.
     private static func place(of offset: Int, in json: ArraySlice<UInt8>) -> String {
         let before = json.prefix(offset)
         let line = before.count { $0 == 0x0A } + 1

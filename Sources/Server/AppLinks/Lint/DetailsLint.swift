@@ -3,6 +3,7 @@ import StrictJSON
 
 /// Checks the entries of `applinks.details` (Apple, "applinks.Details"; TN3155 on the two formats).
 enum DetailsLint {
+    /// Returns the findings about all entries, and whether they mix the two formats.
     static func findings(in entries: [JSONValue]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         var hasComponents = false
@@ -27,6 +28,7 @@ enum DetailsLint {
         return findings
     }
 
+    /// Returns the findings about one entry.
     private static func entry(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         var findings = KeyShape.details.findings(in: entry, at: place) + apps(entry, at: place)
         if let defaults = entry["defaults"]?.objectValue {
@@ -45,6 +47,7 @@ enum DetailsLint {
         return findings
     }
 
+    /// Returns the findings about the apps of an entry.
     private static func apps(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         switch (entry["appID"], entry["appIDs"]) {
         case (nil, nil): return [.error(.missingApp, place, "The entry has no app; add appIDs.")]
@@ -65,10 +68,12 @@ enum DetailsLint {
 
 /// Checks lists of apps.
 enum AppListLint {
+    /// Returns the findings about a list.
     static func findings(in apps: [JSONValue], at place: String) -> [AssociationFinding] {
         apps.enumerated().compactMap { finding(in: $1, at: "\(place)[\($0)]") }
     }
 
+    /// Returns the finding about an app; `nil` for a valid identifier.
     static func finding(in app: JSONValue, at place: String) -> AssociationFinding? {
         guard let text = app.stringValue else {
             return .error(.wrongType, place, "The value must be a string; write the app in quotes.")

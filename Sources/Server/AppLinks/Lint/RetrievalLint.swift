@@ -1,9 +1,11 @@
 /// Checks Apple's rules for serving the file ("Supporting associated domains"; TN3155).
 enum RetrievalLint {
+    /// Returns the findings about the address and the response.
     static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         address(retrieval) + answer(retrieval)
     }
 
+    /// Checks the address: https, no port, and one of the two paths.
     private static func address(_ retrieval: Retrieval) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         guard let address = SplitLink(retrieval.url) else { return findings }
@@ -25,6 +27,7 @@ enum RetrievalLint {
         return findings
     }
 
+    /// Checks the status and, for 200, the media type.
     private static func answer(_ retrieval: Retrieval) -> [AssociationFinding] {
         if (300..<400).contains(retrieval.status) {
             let target = retrieval.location.map { " to \($0)" } ?? ""
@@ -77,6 +80,12 @@ public struct Retrieval: Hashable, Sendable {
     public var bytes: [UInt8]
 
     /// Creates a retrieval.
+    /// - Parameters:
+    ///   - url: The requested address.
+    ///   - status: The status of the response.
+    ///   - contentType: The `Content-Type` of the response; `nil` if there is none.
+    ///   - location: The `Location` of a redirect; `nil` if there is none.
+    ///   - bytes: The body, uncompressed.
     public init(url: String, status: Int, contentType: String?, location: String?, bytes: [UInt8]) {
         self.url = url
         self.status = status

@@ -6,16 +6,19 @@ enum RuleLint {
     /// The number of components, from the start of the file, with which each one is compared.
     private static let reach = 500
 
+    /// Returns the findings about all rules.
     static func findings(in document: AssociationDocument) -> [AssociationFinding] {
         document.entries.flatMap { entry in
             flaws(entry) + impossible(entry) + excludeOnly(entry)
         } + unreachable(document.entries)
     }
 
+    /// The path of a rule in the file.
     private static func place(_ entry: AssociationEntry, _ rule: LinkRule) -> String {
         "applinks.details[\(entry.index)].\(entry.format == .paths ? "paths" : "components")[\(rule.index)]"
     }
 
+    /// Reports patterns that match nothing because of an error.
     private static func flaws(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             rule.flaws.map { key, flaw in
@@ -53,6 +56,7 @@ enum RuleLint {
         }
     }
 
+    /// Reports an entry that only has exclusions.
     private static func excludeOnly(_ entry: AssociationEntry) -> [AssociationFinding] {
         guard !entry.rules.isEmpty, entry.rules.allSatisfy(\.excludes) else { return [] }
         let message = "All components are exclusions, so the entry opens nothing; add a last one that is not."
@@ -82,6 +86,7 @@ enum RuleLint {
 
 /// Checks custom variables (Apple, "applinks.SubstitutionVariables").
 enum VariableLint {
+    /// Returns the findings about all custom variables.
     static func findings(in variables: JSONObject) -> [AssociationFinding] {
         variables.members.flatMap { name, value in
             let place = "applinks.substitutionVariables.\(name)"
@@ -114,6 +119,7 @@ enum VariableLint {
 
 /// Checks one component, or `defaults`, which accept the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
 enum ComponentLint {
+    /// Returns the findings about a component.
     static func findings(in component: JSONValue, at place: String) -> [AssociationFinding] {
         guard let object = component.objectValue else {
             return [.error(.wrongType, place, "The value must be an object; any other value is ignored.")]
@@ -121,10 +127,12 @@ enum ComponentLint {
         return findings(in: object, at: place)
     }
 
+    /// Returns the findings about the keys of a component.
     static func findings(in component: JSONObject, at place: String) -> [AssociationFinding] {
         KeyShape.component.findings(in: component, at: place) + query(component["?"], at: place)
     }
 
+    /// Reports values of a query that aren't texts.
     private static func query(_ query: JSONValue?, at place: String) -> [AssociationFinding] {
         (query?.objectValue?.members ?? []).compactMap { name, value in
             if value.stringValue != nil { return nil }

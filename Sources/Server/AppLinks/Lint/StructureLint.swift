@@ -3,7 +3,10 @@ import StrictJSON
 
 /// Checks the required structure of the file, from the top level down.
 enum StructureLint {
-    /// - Parameter apps: The apps that open links.
+    /// Returns the findings about all services of the file.
+    /// - Parameters:
+    ///   - file: The parsed file.
+    ///   - apps: The apps that open links, which should also be able to save passwords.
     static func findings(in file: JSONValue, apps: [String]) -> [AssociationFinding] {
         guard let root = file.objectValue else {
             return [.error(.wrongType, "", "The file must be an object with applinks; write the services in {}.")]
@@ -21,6 +24,7 @@ enum StructureLint {
         return findings + webCredentials(root, apps: apps)
     }
 
+    /// Returns the findings about the `applinks` service.
     private static func applinks(_ applinks: JSONObject) -> [AssociationFinding] {
         var findings = KeyShape.applinks.findings(in: applinks, at: "applinks")
         if applinks["apps"] != nil {
@@ -70,6 +74,7 @@ struct KeyShape {
         case query = "a string or an object of strings"
         case listOrObject = "an array of objects"
 
+        /// Whether a value has the type.
         func takes(_ value: JSONValue) -> Bool {
             switch self {
             case .text: value.stringValue != nil
@@ -82,6 +87,7 @@ struct KeyShape {
         }
     }
 
+    /// The types by key. Keys are case-sensitive.
     let kinds: [String: Kind]
 
     /// The file.

@@ -6,6 +6,7 @@ struct AssociationDocument: Sendable {
     /// The largest file that Apple accepts, uncompressed (App Search Programming Guide, 2016-04-01).
     static let largest = 128 * 1024
 
+    /// The entries of `details`, in their order.
     let entries: [AssociationEntry]
 
     /// Reads a parsed file leniently.
@@ -74,13 +75,17 @@ struct AssociationEntry: Hashable, Sendable {
 
     /// The index of the entry in `details`, from 0.
     let index: Int
+    /// The identifiers of the apps, also malformed ones.
     let apps: [String]
+    /// The format of the rules.
     let format: Format
+    /// The rules in the order in which they are tried.
     let rules: [LinkRule]
 }
 
 /// The bytes of a file, with its signature and byte order mark detected.
 struct AssociationText {
+    /// The size with the byte order mark.
     let byteCount: Int
     let hasByteOrderMark: Bool
     /// Whether this is a signed file of iOS 8 and earlier (CMS), which is not JSON.
@@ -88,6 +93,7 @@ struct AssociationText {
     /// The bytes without a byte order mark.
     let json: ArraySlice<UInt8>
 
+    /// Inspects the first bytes of a file. Copies it once.
     init(_ bytes: some Collection<UInt8>) {
         let all = Array(bytes)
         byteCount = all.count

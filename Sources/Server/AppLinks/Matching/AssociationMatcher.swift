@@ -3,9 +3,17 @@ import StrictJSON
 
 /// Finds the app that opens a link, by Apple's rules for `apple-app-site-association`.
 ///
-/// See Apple, "applinks.Details.Components": entries and components are tried in order, the first match decides, all keys of a component
-/// must match, and `exclude` ends the search. Where Apple's documentation is incomplete, the matcher behaves like `swcutil` on macOS 27. A
-/// link takes at most O(file · link / 64).
+/// ```swift
+/// let matcher = try AssociationMatcher(file.bytes, domain: "example.com")
+/// let match = matcher.answer("https://example.com/reset-password?token=abc")
+/// print(match.apps)
+/// ```
+///
+/// Use it to test a file before it is published: Apple's servers cache a file for hours. See Apple, "applinks.Details.Components": entries
+/// and components are tried in order, the first match decides, all keys of a component must match, and `exclude` ends the search. Where
+/// Apple's documentation is incomplete, the matcher behaves like `swcutil` on macOS 27.
+///
+/// No file and no link takes more than O(file · link / 64), so untrusted files can be checked on a server.
 public struct AssociationMatcher: Sendable {
     /// The longest supported link, in bytes.
     public static let longestLink = 8 * 1024
@@ -24,6 +32,9 @@ public struct AssociationMatcher: Sendable {
     ///
     /// Reading is lenient: of duplicate keys, the last one is used, and values of the wrong type are ignored. ``AssociationLint`` is
     /// strict.
+    /// - Parameters:
+    ///   - bytes: The file, at most 128 KB.
+    ///   - domain: The domain that serves the file; `nil` to match links of any host.
     /// - Throws: ``Unreadable``.
     public init(_ bytes: some Collection<UInt8>, domain: String? = nil) throws(Unreadable) {
         let text = AssociationText(bytes)
@@ -44,6 +55,8 @@ public struct AssociationMatcher: Sendable {
     /// - Parameters:
     ///   - link: The link as it is written in an email or on a page.
     ///   - installed: The apps on the phone; entries of other apps are skipped. `nil` means all.
+    ///
+    /// - Returns: The decision, with the rule or the reason. A link that the file doesn't apply to is `refused`, not an error.
     public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
@@ -55,6 +68,7 @@ public struct AssociationMatcher: Sendable {
         return LinkMatch(link: link, outcome: outcome(parts, installed: installed))
     }
 
+    /// Tries all rules in order.
     private func outcome(_ parts: SplitLink, installed: Set<String>?) -> LinkMatch.Outcome {
         var cache = LinkFacetCache(parts)
         var misses: [LinkMatch.Miss] = []
@@ -79,6 +93,7 @@ public struct AssociationMatcher: Sendable {
         return .unmatched(misses)
     }
 
+    /// The reason for which the file doesn't apply to a link; `nil` if it does.
     private func refusal(of link: String, _ parts: SplitLink) -> LinkMatch? {
         if parts.scheme != "https" {
             return refusal(of: link, .notHTTPS, "The link is \(parts.scheme); make it https.")

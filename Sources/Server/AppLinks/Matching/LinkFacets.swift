@@ -4,12 +4,19 @@ struct LinkFacets {
     let path: MatchText
     /// The path with its first slash, for patterns that are written without one.
     let rootedPath: MatchText
+    /// The query without its question mark.
     let query: MatchText
+    /// The fragment without its number sign.
     let fragment: MatchText
+    /// The values of each query item. An item can occur several times.
     private let items: [String: [MatchText]]
     private let folds: Bool
     private static let empty = MatchText([])
 
+    /// Prepares the parts of a link.
+    /// - Parameters:
+    ///   - decodes: Whether percent-encoding is removed before matching.
+    ///   - folds: Whether upper and lower case are equal.
     init(_ link: SplitLink, decodes: Bool, folds: Bool) {
         let text = { (part: String) in MatchText(Folding.scalars(decodes ? PercentDecoding.decoded(part) : part, folds: folds)) }
         var bytes = Array(link.path.utf8)
@@ -28,6 +35,7 @@ struct LinkFacets {
         items[folds ? Self.folded(name) : name] ?? [Self.empty]
     }
 
+    /// Splits a query into items.
     private static func items(of query: String, decodes: Bool, folds: Bool) -> [String: [MatchText]] {
         var values: [String: Set<String>] = [:]
         for item in query.utf8.split(separator: UInt8(ascii: "&")) {
@@ -42,6 +50,7 @@ struct LinkFacets {
         return values.mapValues { $0.map { MatchText(Folding.scalars($0, folds: false)) } }
     }
 
+    /// Returns the text in lowercase, character by character.
     private static func folded(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for value in Folding.scalars(text, folds: true) {
@@ -65,6 +74,7 @@ struct LinkFacetCache {
         self.link = link
     }
 
+    /// Returns the parts for one setting. Most files use one setting for all components.
     mutating func facets(decodes: Bool, folds: Bool) -> LinkFacets {
         let setting = Setting(decodes: decodes, folds: folds)
         if let known = made[setting] { return known }

@@ -29,7 +29,7 @@ public struct LinkMatch: Hashable, Sendable {
 
     /// The decision.
     public enum Outcome: Hashable, Sendable {
-        /// An app opens the link.
+        /// One of the rule's apps opens the link, if it is installed.
         case opens(Rule)
         /// The link stays in the browser because of a component with `exclude`.
         case excluded(Rule)
@@ -50,7 +50,7 @@ public struct LinkMatch: Hashable, Sendable {
     }
 }
 
-/// The reason for which the file does not apply to a link.
+/// The reason for which the file does not apply to a link, such as another host.
 public struct LinkMismatch: Hashable, Sendable {
     /// The kind of mismatch.
     public struct Code: RawRepresentable, Hashable, Sendable {

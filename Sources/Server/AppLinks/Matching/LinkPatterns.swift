@@ -8,7 +8,9 @@ struct PathPattern: Hashable, Sendable {
     static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
 
     private let isRooted: Bool
+    /// The pattern without its slashes at both ends.
     let pattern: WildcardPattern
+    /// For a pattern such as `/buy/*`, the pattern of `/buy`; otherwise `nil`.
     private let parent: WildcardPattern?
 
     private init(isRooted: Bool, pattern: WildcardPattern, parent: WildcardPattern?) {
@@ -17,6 +19,8 @@ struct PathPattern: Hashable, Sendable {
         self.parent = parent
     }
 
+    /// Creates the pattern of a text.
+    /// - Parameter compile: Compiles a pattern, with the variables of the file.
     init(_ text: String, compile: (String) -> WildcardPattern) {
         let scalars = Array(text.unicodeScalars)
         isRooted = scalars.first == "/"
@@ -34,6 +38,7 @@ struct PathPattern: Hashable, Sendable {
     /// The error in the pattern, if it has one.
     var flaw: WildcardPattern.Flaw? { pattern.flaw }
 
+    /// Whether the path of a link matches the pattern.
     func matches(_ facets: LinkFacets) -> Bool {
         if pattern.matches(facets.path) || parent?.matches(facets.path) == true { return true }
         return !isRooted && pattern.matches(facets.rootedPath)
@@ -47,6 +52,7 @@ struct PathPattern: Hashable, Sendable {
         return takes(other.pattern) && (other.parent.map(takes) ?? true)
     }
 
+    /// Removes slashes at the end.
     private static func trimmed(_ scalars: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
         var rest = scalars
         while rest.last == "/" { rest.removeLast() }
@@ -60,12 +66,15 @@ struct PathPattern: Hashable, Sendable {
 
 /// The pattern of a query: one for the whole text, or one each for some items.
 enum QueryPattern: Hashable, Sendable {
+    /// An item with the pattern of its value.
     struct Item: Hashable, Sendable {
         let name: String
         let pattern: WildcardPattern
     }
 
+    /// A pattern for the whole query.
     case whole(WildcardPattern)
+    /// A pattern for each of some items. Items without a pattern may have any value.
     case items([Item])
 
     /// Matches every query.

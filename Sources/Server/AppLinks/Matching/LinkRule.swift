@@ -5,11 +5,15 @@ import StrictJSON
 struct LinkRule: Hashable, Sendable {
     /// The index of the rule in its array, from 0.
     let index: Int
+    /// The pattern of the path.
     let path: PathPattern
+    /// The pattern of the query.
     let query: QueryPattern
+    /// The pattern of the fragment.
     let fragment: WildcardPattern
     /// Whether matching links stay in the browser.
     let excludes: Bool
+    /// The comment of the component.
     let comment: String?
     /// `percentEncoded: false`.
     let decodes: Bool
@@ -36,10 +40,12 @@ struct LinkRule: Hashable, Sendable {
     }
 }
 
-/// Reads the rules of one file leniently: values of the wrong type are ignored.
+/// Reads the rules of one file leniently: values of the wrong type are ignored, like by the system.
 struct RuleReader {
     private var compiler: PatternCompiler
 
+    /// Creates a reader.
+    /// - Parameter variables: The custom variables of the file.
     init(variables: JSONObject?) {
         var values: [String: [String]] = [:]
         for (name, value) in variables?.members ?? [] {
@@ -49,8 +55,8 @@ struct RuleReader {
     }
 
     /// Reads an element of `components`.
-    /// - Parameter defaults: The `defaults` of the domain and of the app. Apple, "applinks.Defaults": they accept all keys of a component,
-    ///   and the most specific value is used.
+    /// - Parameter defaults: The `defaults` of the domain and of the app. According to Apple's page "applinks.Defaults", `defaults` may
+    ///   have all keys of a component, and the most specific value applies.
     mutating func component(_ object: JSONObject, at index: Int, defaults: [JSONObject?]) -> LinkRule {
         let levels = [object] + defaults.reversed().compactMap { $0 }
         let flag = { (key: String) in levels.lazy.compactMap { $0[key]?.boolValue }.first }
@@ -86,7 +92,7 @@ struct RuleReader {
         )
     }
 
-    /// `swcutil` (macOS 27) ignores the whole dictionary if one value is not a string.
+    /// Reads the pattern of a query. `swcutil` (macOS 27) ignores the whole dictionary if one value is not a string.
     private mutating func query(_ value: JSONValue, folds: Bool) -> QueryPattern {
         if let text = value.stringValue { return .whole(compiler.compile(text, folds: folds)) }
         guard let members = value.objectValue?.members, members.allSatisfy({ $0.value.stringValue != nil }) else {

@@ -3,11 +3,17 @@
 /// Characters that are invalid in a URL (spaces, letters beyond ASCII) are percent-encoded first, as by `URL(string:)`. The rest is
 /// unchanged, because patterns match the written form.
 struct SplitLink {
+    /// The scheme in lowercase.
     let scheme: String
+    /// The host in lowercase, without user and port; may be empty.
     let host: String
+    /// The port as it is written; `nil` if there is none.
     let port: String?
+    /// The path, at least `/`.
     let path: String
+    /// The query without its question mark.
     let query: String
+    /// The fragment without its number sign.
     let fragment: String
 
     /// Splits a text; `nil` if it has no scheme followed by `//`.
@@ -28,6 +34,7 @@ struct SplitLink {
         fragment = Self.encoded(rest.dropFirst())
     }
 
+    /// Splits an authority. The colons of an IPv6 address in brackets are no port.
     private static func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String, String?) {
         var rest = authority
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
@@ -39,6 +46,7 @@ struct SplitLink {
         return (String(decoding: rest, as: UTF8.self).lowercased(), port?.isEmpty == true ? nil : port)
     }
 
+    /// Percent-encodes the bytes that are invalid in a URL, and leaves existing escapes.
     private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []

@@ -9,6 +9,7 @@ struct PatternCompiler {
     static let budget = 1_000_000
 
     private let values: [String: [String]]
+    /// The steps that are left for the patterns of the file.
     private var left = PatternCompiler.budget
     private var compiled: [Reference: [[WildcardPattern.Token]]] = [:]
 
@@ -31,6 +32,10 @@ struct PatternCompiler {
     static let predefined = Set(CharacterClass.allCases.map(\.rawValue)).subtracting(["folded"]).union(["lang", "region"])
 
     /// Compiles a pattern.
+    /// - Parameters:
+    ///   - text: The pattern.
+    ///   - folds: Whether upper and lower case are equal.
+    /// - Returns: The pattern, with a flaw if it can't match anything.
     mutating func compile(_ text: some StringProtocol, folds: Bool) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []
         var rest = ArraySlice(text.unicodeScalars)
@@ -66,6 +71,7 @@ struct PatternCompiler {
         tokens.append(token)
     }
 
+    /// The token of a character outside of variables.
     private static func plain(_ scalar: Unicode.Scalar, folds: Bool) -> WildcardPattern.Token {
         switch scalar {
         case "*": .anyRun
@@ -74,10 +80,12 @@ struct PatternCompiler {
         }
     }
 
+    /// The steps of a token: one, or those of all values of a variable.
     private static func cost(_ token: WildcardPattern.Token) -> Int {
         if case .variable(let values) = token { values.reduce(1) { $0 + $1.count + 1 } } else { 1 }
     }
 
+    /// The token of a variable; `nil` if it is undefined. The values of a variable are compiled once.
     private mutating func variable(_ name: String, folds: Bool) -> WildcardPattern.Token? {
         if let characters = CharacterClass(variable: name) { return .oneOf(folds ? characters.foldingCase : characters) }
         let reference = Reference(name: name, folds: folds)
@@ -118,6 +126,7 @@ struct PositionSet {
     /// An empty set of the same size.
     var emptied: PositionSet { PositionSet(emptyOf: length, words: words.count) }
 
+    /// Whether the pattern can't match any more.
     var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
     /// Whether the set contains the position after the last character.
@@ -141,6 +150,7 @@ struct PositionSet {
         words[words.count - 1] &= UInt64.max >> UInt64(63 - length % 64)
     }
 
+    /// Adds the positions of another set.
     mutating func formUnion(_ other: PositionSet) {
         for index in words.indices { words[index] |= other.words[index] }
     }
@@ -155,6 +165,7 @@ enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     /// The class under `caseSensitive: false`, where texts are in lowercase.
     var foldingCase: CharacterClass { self == .upper || self == .lower ? .folded : self }
 
+    /// Whether a character belongs to the class.
     func contains(_ scalar: UInt32) -> Bool {
         guard let byte = UInt8(exactly: scalar) else { return false }
         return switch self {

@@ -3,19 +3,31 @@
 ///
 /// See Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape character. A pattern must match the
 /// whole text.
+///
+/// Matching simulates a nondeterministic automaton: a set of positions in the text, which each token moves. So `*a*a*a*…` takes no longer
+/// than any other pattern of its length.
 struct WildcardPattern: Hashable, Sendable {
+    /// A step of a pattern.
     enum Token: Hashable, Sendable {
+        /// Exactly this Unicode scalar.
         case literal(UInt32)
+        /// Any one character: `?`.
         case anyOne
+        /// Any number of characters: `*`.
         case anyRun
+        /// One character of a class.
         case oneOf(CharacterClass)
+        /// One of several texts.
         case variable([[Token]])
     }
 
     /// The error in a pattern that matches nothing.
     enum Flaw: Hashable, Sendable {
+        /// A variable that is not defined.
         case unknownVariable(String)
+        /// `$(` without `)`.
         case openVariable
+        /// The variables have too many values.
         case tooComplex
     }
 
@@ -38,6 +50,7 @@ struct WildcardPattern: Hashable, Sendable {
         return places.reachesEnd
     }
 
+    /// Moves a set of positions over tokens.
     private static func advance(_ places: inout PositionSet, over tokens: [Token], in text: MatchText) {
         for token in tokens {
             switch token {
@@ -82,6 +95,7 @@ extension WildcardPattern {
 
 /// A part of a link, prepared for matching: the positions of each character.
 struct MatchText {
+    /// The number of characters.
     let count: Int
     /// The positions of all characters.
     let everywhere: [UInt64]
@@ -123,6 +137,7 @@ enum Folding {
         text.unicodeScalars.map { folds ? folded($0) : $0.value }
     }
 
+    /// Returns a character in lowercase, if that is one character.
     static func folded(_ scalar: Unicode.Scalar) -> UInt32 {
         if scalar.isASCII { return (0x41...0x5A).contains(scalar.value) ? scalar.value + 0x20 : scalar.value }
         let lower = scalar.properties.lowercaseMapping.unicodeScalars

@@ -2,6 +2,11 @@ import ErrorContract
 public import StrictJSON
 
 /// The result of `holdfast links verify`: the findings about a file, and the matches of links.
+///
+/// ```swift
+/// let report = LinksReport(file: "apple-app-site-association", bytes: bytes, links: ["https://example.com/reset-password?token=abc"])
+/// print(report.text)
+/// ```
 public struct LinksReport: Hashable, Sendable {
     /// The file's name or address.
     public let source: String
@@ -11,6 +16,9 @@ public struct LinksReport: Hashable, Sendable {
     public let answers: [LinkMatch]
 
     /// Verifies a fetched file. Links must belong to its domain.
+    /// - Parameters:
+    ///   - retrieval: The response. If it is not a success, links are matched against no file and are refused.
+    ///   - links: The links that should open an app.
     public init(_ retrieval: Retrieval, links: [String] = []) {
         let isFile = (200..<300).contains(retrieval.status)
         self.init(
@@ -44,14 +52,14 @@ public struct LinksReport: Hashable, Sendable {
         }
     }
 
-    /// Whether there are no errors and every link opens an app.
+    /// Whether there are no errors and every link opens an app. Warnings are allowed.
     public var isGood: Bool {
         !findings.contains { $0.severity == .error } && answers.allSatisfy { !$0.apps.isEmpty }
     }
 }
 
 extension LinksReport {
-    /// The report as JSON: `source`, `ok`, `findings` and `links`.
+    /// The report as JSON: `source`, `ok`, `findings` and `links`. The members are stable.
     public var json: JSONValue {
         [
             "source": .string(source),
@@ -118,6 +126,7 @@ extension LinksReport {
         return lines.map(Self.printable).joined(separator: "\n") + "\n"
     }
 
+    /// The numbers of errors and warnings.
     private var summary: String {
         let errors = findings.count { $0.severity == .error }
         let counts = [(errors, "error"), (findings.count - errors, "warning")]
@@ -125,7 +134,7 @@ extension LinksReport {
         return parts.isEmpty ? "no findings" : parts.joined(separator: ", ")
     }
 
-    /// Escape sequences and characters that change the direction of writing could fake a report.
+    /// Replaces control characters. Escape sequences and characters that change the direction of writing could fake a report.
     private static func printable(_ line: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {
@@ -139,6 +148,7 @@ extension LinksReport {
 }
 
 extension LinkMatch {
+    /// The result of a link as lines of text.
     fileprivate func lines(listed: Int) -> [String] {
         switch outcome {
         case .opens(let rule): return ["opens     \(link)", "  \(rule.apps.joined(separator: ", ")) by \(rule.place)"]
@@ -160,6 +170,7 @@ extension LinkMatch.Rule {
 }
 
 extension LinkMatch.Miss {
+    /// The part that differs, in words.
     fileprivate var reason: String {
         switch key {
         case "/": "the path differs"

@@ -5,7 +5,7 @@ import Foundation
 /// blocks.
 ///
 /// libcurl's event loop (`curl_multi`) is no alternative: it also blocks for the reply to DATA, so that one slow server delays all emails.
-/// And if a transfer is removed from it, it sends the end of the message even if a part of it is missing.
+/// And if a transfer is removed from the event loop, libcurl sends the end of the message even if a part of the message is missing.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings

@@ -18,8 +18,8 @@ final class SMTPThreads: Sendable {
     }
 
     /// Sends an email.
-    /// - Throws: ``MailDeliveryError``, or `CancellationError` within about a second after the task is canceled; the server may have the
-    ///   email then.
+    /// - Throws: ``MailDeliveryError``, or `CancellationError` within about a second after the task is canceled. The mail server may have
+    ///   accepted a canceled email.
     func send(_ envelope: SMTPEnvelope) async throws {
         let id = queue.withLock { $0.open() }
         try await withTaskCancellationHandler {
@@ -60,8 +60,8 @@ final class SMTPThreads: Sendable {
     }
 }
 
-/// The queue of emails with their callers, canceled emails, and the number of threads. A value without side effects, which is the only
-/// state that the threads and their callers share.
+/// The queue of emails with their callers, the canceled emails, and the number of threads. This value is the only state that the threads
+/// and their callers share. Its methods only change the value.
 struct SMTPQueue {
     typealias Waiter = CheckedContinuation<Void, any Error>
 

@@ -117,14 +117,7 @@ struct MailListing {
     /// A heading and a line for each email, in columns.
     var lines: [String] {
         let heading = ["ID", "KIND", "STATE", "TRIES", "NEXT TRY", "AGE", "TO", "LAST ANSWER"]
-        let rows = [heading] + mails.map(cells)
-        let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let padded = zip(row, widths).map { $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0) }
-            var line = padded.joined(separator: "  ")
-            while line.last == " " { line.removeLast() }
-            return line
-        }
+        return Terminal.table([heading] + mails.map(cells))
     }
 
     /// The emails as an array of objects.

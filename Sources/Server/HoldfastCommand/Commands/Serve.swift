@@ -64,6 +64,7 @@ struct Serve: AsyncParsableCommand {
               RATE_LIMIT_SCOPE                       deployment (default), or server: N servers admit up to N times each limit
               HOLDFAST_SECRET                        replaces the secret in the data folder; required with DATABASE_URL
               HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; its tokens stay valid
+              TOKEN_ISSUER, TOKEN_AUDIENCE           iss and aud of access tokens (the address of links, and APP_NAME)
               METRICS_TOKEN                          the bearer token that /metrics requires; 32 characters or more
               OPS_LISTEN                             HOST:PORT that serves /metrics and /health/ready, instead of the public address
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical

@@ -1,10 +1,10 @@
 import Logging
 
-/// A JSON text that is written piece by piece.
+/// A JSON text that is written piece by piece. It is faster than an encoder, and its output always is one line.
 struct JSONText {
     var text = ""
 
-    /// Adds a string.
+    /// Adds a string. A text in ASCII without special characters is copied as it is.
     mutating func add(_ string: String) {
         text += "\""
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {

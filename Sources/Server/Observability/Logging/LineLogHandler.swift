@@ -11,12 +11,15 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 
 /// A log handler that writes each event as one line, and masks values that look like a secret or an address.
 ///
-/// Lines are bounded: the length of the message and of each value, and the number of values. A text that is cut ends in `…`.
-///
 /// ```swift
 /// let logger = Logger(label: "notes") { LineLogHandler(label: $0, format: .json) }
 /// logger.info("Server started", metadata: ["http.port": "8080"])
 /// ```
+///
+/// Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the metadata to 64 values. A text that is cut ends in `…`.
+/// Characters that could begin another line or control a terminal are escaped, so a client can't forge log lines.
+///
+/// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped.
 public struct LineLogHandler: LogHandler {
     /// Writes a line, which has no line end.
     public typealias Sink = @Sendable (String) -> Void
@@ -45,6 +48,7 @@ public struct LineLogHandler: LogHandler {
         (self.label, self.format, self.now, self.sink) = (label, format, now, sink)
     }
 
+    /// A value of the logger's metadata.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { values.first { $0.key == key }?.value }
         set {
@@ -57,11 +61,13 @@ public struct LineLogHandler: LogHandler {
         }
     }
 
+    /// The logger's metadata. Reading it builds a dictionary.
     public var metadata: Logger.Metadata {
         get { Dictionary(values.map { ($0.key, $0.value) }) { $1 } }
         set { values = newValue.map { ($0.key, $0.value) } }
     }
 
+    /// Writes an event. Of equal keys, the event's value wins over the provider's, and that over the logger's.
     public func log(event: LogEvent) {
         let line = LogLine(
             time: now(),
@@ -74,7 +80,8 @@ public struct LineLogHandler: LogHandler {
         sink(format == .json ? line.json : line.text)
     }
 
-    /// Writes a line to standard error.
+    /// Writes a line to standard error, by one system call unless it is interrupted. On Linux, a line of up to 4,096 bytes is written to a
+    /// pipe as a whole.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))

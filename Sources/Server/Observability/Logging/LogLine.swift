@@ -7,17 +7,21 @@ struct LogLine {
     static let longestMessage = 4_096
     /// The longest value, in bytes.
     static let longestValue = 1_024
+    /// The largest number of metadata values, and of elements of an array or a dictionary.
     static let mostValues = 64
+    /// The deepest nesting of values; deeper ones are written as text.
     static let deepestValue = 4
 
     let time: Date
     let level: Logger.Level
     let label: String
     let message: String
+    /// The id of the request, which is a separate member in both formats.
     private let requestID: String?
     /// Sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]
 
+    /// Creates a line from an event.
     /// - Parameters:
     ///   - metadata: Metadata in the order of precedence: of equal keys, the value in the first dictionary is used.
     ///   - values: Further metadata, used for keys that no dictionary has.
@@ -87,6 +91,7 @@ struct LogLine {
         return line
     }
 
+    /// A value in a text line: nested values as JSON.
     private static func shown(_ value: Logger.MetadataValue) -> String {
         switch value {
         case .dictionary, .array:
@@ -111,12 +116,15 @@ struct LogLine {
         }
     }
 
+    /// Whether a character could control a terminal or change the direction of text.
     private static func isOdd(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
     /// Masks the text, then cuts it: half of a secret would not be recognized.
+    ///
+    /// - Parameter limit: The largest length in bytes, without the `…`.
     static func bounded(_ text: String, _ limit: Int) -> String {
         // Text far beyond the limit is cut before masking.
         let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text
@@ -181,5 +189,6 @@ enum LogTime {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, ofYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
+    /// Division that rounds down, also for negative numbers.
     private static func floorDiv(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((b - 1 - a) / b) }
 }

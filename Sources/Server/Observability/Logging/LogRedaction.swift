@@ -4,13 +4,22 @@ public import Logging
 /// place.
 ///
 /// Masked are email addresses, also with `%40`; the text after `Bearer` and `Basic`; JSON Web Tokens; and base64url texts of 43 characters
-/// or more, the length of 256 random bits.
+/// or more, the length of 256 random bits. ``LineLogHandler`` also hides the whole value of a key whose last part is a word such as
+/// `password`, `token` or `email`.
+///
+/// ```swift
+/// LogRedaction.masked("reset for ana@example.com")  // "reset for [address]"
+/// ```
+///
+/// Shorter secrets, names and phone numbers are not detected.
 public enum LogRedaction {
+    /// The text that replaces a credential.
     static let hidden = "[hidden]"
     private static let address = "[address]"
     private static let token = "[token]"
 
-    /// Returns the text with all such parts masked. O(n).
+    /// Returns the text with all such parts masked.
+    /// - Complexity: O(*n*). Most texts are only scanned once and returned unchanged.
     public static func masked(_ text: String) -> String {
         guard mayHoldSecret(text) else { return text }
         let bytes = Array(text.utf8)
@@ -67,7 +76,7 @@ public enum LogRedaction {
         }
     }
 
-    /// Whether the value of this key is always hidden.
+    /// Whether the value of this key is always hidden: whether its last part, after a dot or an underscore, is one of the secret words.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -80,6 +89,7 @@ public enum LogRedaction {
         "password", "secret", "authorization", "cookie", "token", "email", "address",
     ]
 
+    /// The end of the word that begins at an index.
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
     }
@@ -91,6 +101,11 @@ public enum LogRedaction {
         return bytes[index + 1] == UInt8(ascii: "4") && bytes[index + 2] == UInt8(ascii: "0") ? 3 : nil
     }
 
+    /// Returns the range of the email address around an at sign; `nil` if there is none.
+    /// - Parameters:
+    ///   - sign: The index of the at sign.
+    ///   - length: Its length: 1, or 3 if it is escaped.
+    ///   - copied: The end of the previous masked part, which is not extended.
     private static func addressRange(_ bytes: [UInt8], _ sign: Int, _ length: Int, from copied: Int) -> Range<Int>? {
         var begin = sign
         // An address has at most 254 bytes. Without a bound, a text with many at signs would take quadratic time.
@@ -117,6 +132,7 @@ public enum LogRedaction {
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
+    /// Returns the range of the token that begins with a word; `nil` if it is none.
     private static func tokenRange(_ bytes: [UInt8], _ run: Range<Int>) -> Range<Int>? {
         if bytes[run].starts(with: "eyJ".utf8), run.upperBound < bytes.count, bytes[run.upperBound] == UInt8(ascii: ".") {
             var end = run.upperBound
@@ -138,16 +154,27 @@ extension UInt8 {
 
     /// Whether the byte may precede an at sign in an address. Bytes beyond ASCII may.
     fileprivate var isAddress: Bool { isWord || self >= 0x80 || ".%+'!#$*^`~".utf8.contains(self) }
+    /// Whether the byte may follow an at sign in an address.
     fileprivate var isDomain: Bool { isWord || self >= 0x80 || self == UInt8(ascii: ".") }
+    /// Whether the byte may be part of a credential (RFC 6750 §2.1).
     fileprivate var isCredential: Bool { isWord || ".~+/=".utf8.contains(self) }
 }
 
 /// An error whose description may be logged: it contains no secret, no address and no user input.
+///
+/// Conform an error only if all its cases meet that. For any other error, only the type is logged.
 public protocol LogSafeError: Error, CustomStringConvertible {}
 
 extension Logger.Metadata {
-    /// Returns the log metadata of an error: its type, and its description if the error is a ``LogSafeError``.
-    /// - Parameter more: Further metadata.
+    /// Returns the log metadata of an error: its type as `error.type`, and its description as `error.message` if the error is a
+    /// ``LogSafeError``.
+    ///
+    /// ```swift
+    /// logger.error("Session refresh failed", metadata: .failure(error, ["http.status": "503"]))
+    /// ```
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - more: Further metadata, which replaces values with equal keys.
     public static func failure(_ error: any Error, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["error.type": "\(type(of: error))"]
         if let error = error as? any LogSafeError { metadata["error.message"] = "\(error)" }

@@ -3,16 +3,20 @@ import Synchronization
 
 /// A metrics factory that stores counters, gauges and histograms in memory and writes them in Prometheus' text format (exposition 0.0.4).
 ///
-/// Names follow Prometheus' conventions: counters end in `_total`; timers measure seconds and end in `_seconds`. The number of series is
-/// bounded: further series are not stored, and are counted in `metrics_series_dropped_total`. A name that is used for two kinds of metrics
-/// keeps the first kind.
-///
 /// ```swift
 /// let metrics = PrometheusMetrics(prefix: "notes_")
 /// Counter(label: "notes_added_total", factory: metrics).increment()
 /// print(metrics.text())
 /// ```
+///
+/// Names follow Prometheus' conventions: counters end in `_total`; timers measure seconds and end in `_seconds`. The number of series is
+/// bounded: further series are not stored, and are counted in `metrics_series_dropped_total`. A name that is used for two kinds of metrics
+/// keeps the first kind.
+///
+/// Creating a metric takes a lock of the factory and a dictionary lookup, so create it once where it is used often. Recording takes a lock
+/// of the series only. Values live as long as the process: Prometheus detects a restart by the decrease of counters.
 public final class PrometheusMetrics: MetricsFactory {
+    /// The series of one name.
     private struct Family {
         let kind: PrometheusKind
         let help: String?
@@ -23,6 +27,7 @@ public final class PrometheusMetrics: MetricsFactory {
     private struct State {
         var families: [String: Family] = [:]
         var count = 0
+        /// The number of series that were not stored.
         var dropped = 0
     }
 
@@ -36,30 +41,36 @@ public final class PrometheusMetrics: MetricsFactory {
     ///   - prefix: The prefix of all names, such as `holdfast_`.
     ///   - mostSeries: The largest number of series; a histogram counts as one.
     ///   - descriptions: Help texts and buckets, by the labels of counters, timers and recorders.
+    /// - Precondition: `mostSeries` is positive.
     public init(prefix: String = "", mostSeries: Int = 2_000, descriptions: [String: PrometheusDescription] = [:]) {
         precondition(mostSeries > 0, "mostSeries must be positive (is \(mostSeries))")
         (self.prefix, self.mostSeries) = (PrometheusText.name(prefix, isPrefix: true), mostSeries)
         self.descriptions = descriptions
     }
 
+    /// Returns the counter of a label and dimensions, which is created at the first call.
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(.counter, label, dimensions) { CounterSeries() }
     }
 
+    /// Returns the counter of a label and dimensions. Both kinds of counters are the same series.
     public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
         series(.counter, label, dimensions) { CounterSeries() }
     }
 
+    /// Returns the gauge of a label and dimensions.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(.gauge, label, dimensions) { GaugeSeries() }
     }
 
+    /// Returns the histogram of a label and dimensions, or a gauge without aggregation.
     public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if !aggregate { return series(.gauge, label, dimensions) { GaugeSeries() } }
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.sizes
         return series(.histogram, label, dimensions) { HistogramSeries(bounds: bounds, unit: 1) }
     }
 
+    /// Returns the histogram of a label and dimensions, whose values are written in seconds.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.seconds
         return series(.histogram, label, dimensions, suffix: "_seconds") { HistogramSeries(bounds: bounds, unit: 1e9) }
@@ -72,7 +83,9 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
     /// Returns all series and the readings, in a stable order.
-    /// - Parameter readings: Values that are read at the time of the call instead of counted, with their full names.
+    /// - Parameter readings: Values that are read at the time of the call instead of counted, with their full names. A reading with the
+    ///   name of a series is omitted.
+    /// - Returns: The text for a response with the content type `text/plain; version=0.0.4`.
     /// - Complexity: O(n log n) of n series.
     public func text(with readings: [PrometheusReading] = []) -> String {
         let (families, dropped) = state.withLock { ($0.families, $0.dropped) }
@@ -98,6 +111,7 @@ public final class PrometheusMetrics: MetricsFactory {
         return text.text
     }
 
+    /// Returns a series, which is created if it is missing. A series beyond the bound works, but is not stored.
     private func series<Series: PrometheusSeries>(
         _ kind: PrometheusKind,
         _ label: String,
@@ -125,6 +139,7 @@ public final class PrometheusMetrics: MetricsFactory {
         }
     }
 
+    /// Removes a series. O(number of series).
     private func forget(_ handler: AnyObject) {
         state.withLock { state in
             for (name, family) in state.families {

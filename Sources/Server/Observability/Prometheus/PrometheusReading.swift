@@ -2,7 +2,7 @@ public import Foundation
 
 /// The kind of a metric.
 public enum PrometheusKind: String, Hashable, Sendable {
-    /// A kind, by its name in the text format.
+    /// A value that only increases, a value that also decreases, and values counted by size. The raw value is the name in the text format.
     case counter, gauge, histogram
 }
 
@@ -14,6 +14,9 @@ public struct PrometheusDescription: Hashable, Sendable {
     public var buckets: [Double]?
 
     /// Creates a description.
+    /// - Parameters:
+    ///   - help: One sentence for readers of the metrics.
+    ///   - buckets: The upper bounds of a histogram's buckets; `nil` for ``seconds`` or ``sizes``.
     /// - Precondition: `buckets` are in ascending order.
     public init(_ help: String, buckets: [Double]? = nil) {
         if let buckets { precondition(zip(buckets, buckets.dropFirst()).allSatisfy(<), "buckets must rise (are \(buckets))") }
@@ -22,7 +25,7 @@ public struct PrometheusDescription: Hashable, Sendable {
 
     /// Bounds for the durations of requests, in seconds.
     public static let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-    /// Bounds for sizes and counts.
+    /// Bounds for sizes and counts: powers of four up to a million.
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
@@ -40,16 +43,24 @@ public struct PrometheusReading: Sendable {
     public let labels: [(String, String)]
 
     /// Creates a reading.
+    /// - Parameters:
+    ///   - name: The full name. Characters that names can't have become underscores.
+    ///   - kind: The kind of the metric.
+    ///   - help: The help text, one line.
+    ///   - value: The value.
+    ///   - labels: The names and values of its labels.
     public init(_ name: String, _ kind: PrometheusKind, _ help: String, _ value: Double, labels: [(String, String)] = []) {
         self.name = PrometheusText.name(name)
         (self.kind, self.help, self.value, self.labels) = (kind, help, value, labels)
     }
 }
 
-/// Measurements of this process by the operating system, with the names that Prometheus' client libraries use.
+/// Measurements of this process by the operating system, with the names that Prometheus' client libraries use, so that standard dashboards
+/// work.
 public enum ProcessReadings {
     /// Returns the measurements. Memory and descriptors are read from `/proc`, and omitted on systems without it.
     /// - Parameter start: The start time of the process.
+    /// - Returns: Up to five readings: start time, processor time, memory, open descriptors and their limit.
     public static func all(startedAt start: Date) -> [PrometheusReading] {
         var readings = [
             PrometheusReading(
@@ -78,12 +89,14 @@ public enum ProcessReadings {
         return readings
     }
 
+    /// The processor time of the process in seconds.
     private static func processorTime() -> Double? {
         var time = timespec()
         guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return nil }
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// The soft limit of open descriptors.
     private static func mostDescriptors() -> Double? {
         var limit = rlimit()
         #if os(Linux)

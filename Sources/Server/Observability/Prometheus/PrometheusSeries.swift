@@ -1,18 +1,19 @@
 import CoreMetrics
 import Synchronization
 
-/// The values of one name with one set of labels.
+/// The values of one name with one set of labels. Its lock is held for some instructions, so recording never waits for a scrape.
 protocol PrometheusSeries: AnyObject, Sendable {
     /// Writes the samples.
     func write(_ name: String, _ labels: String, to text: inout PrometheusText)
 }
 
-/// A series that only increases.
+/// A series that only increases. Stored as a double, which is exact up to 2⁵³.
 final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounterHandler {
     private let value = Mutex(0.0)
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
 
+    /// Adds an amount; negative and infinite ones are ignored.
     func increment(by amount: Double) {
         // A decreasing counter would be read as a restarted one.
         guard amount > 0, amount.isFinite else { return }
@@ -54,7 +55,10 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     private let unit: Double
     private let state: Mutex<State>
 
-    /// - Parameter unit: The number of recorded units in one unit of the output.
+    /// Creates a histogram without values.
+    /// - Parameters:
+    ///   - bounds: The upper bounds of the buckets, in ascending order.
+    ///   - unit: The number of recorded units in one unit of the output: 10⁹ for nanoseconds that are written in seconds.
     init(bounds: [Double], unit: Double) {
         (self.bounds, self.unit) = (bounds, unit)
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
@@ -63,6 +67,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     func record(_ value: Int64) { record(Double(value)) }
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
 
+    /// Counts a value in its bucket. Infinite values are ignored.
     func record(_ value: Double) {
         let value = value / unit
         // One such value would make the sum useless forever.
@@ -74,6 +79,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
         }
     }
 
+    /// Writes the cumulative counts of the buckets, the sum and the number of values.
     func write(_ name: String, _ labels: String, to text: inout PrometheusText) {
         let state = state.withLock { $0 }
         var count = 0

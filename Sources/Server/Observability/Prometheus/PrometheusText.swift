@@ -3,6 +3,10 @@ struct PrometheusText {
     private(set) var text = ""
 
     /// Begins a family of samples.
+    /// - Parameters:
+    ///   - name: The name, without the suffixes of a histogram.
+    ///   - kind: The kind.
+    ///   - help: The help text; `nil` for none.
     mutating func begin(_ name: String, _ kind: PrometheusKind, help: String?) {
         if let help { text += "# HELP \(name) \(Self.escaped(help, quote: false))\n" }
         text += "# TYPE \(name) \(kind.rawValue)\n"
@@ -23,6 +27,8 @@ struct PrometheusText {
     }
 
     /// Encodes labels, sorted by name. Of several with one name, the first is used.
+    ///
+    /// Values are cut after 200 characters.
     static func labels(_ pairs: [(String, String)]) -> String {
         var seen: Set<String> = []
         return
@@ -40,12 +46,14 @@ struct PrometheusText {
         return sane(text, allowing: ":")
     }
 
+    /// Converts a text to the name of a label.
     private static func labelName(_ text: String) -> String {
         let name = sane(text, allowing: "")
         // Prometheus reserves `le` for histograms, and names that begin with two underscores.
         return name == "le" || name == "quantile" || name.hasPrefix("__") ? "label_\(name)" : name
     }
 
+    /// Replaces the bytes that a name can't have with underscores.
     private static func sane(_ text: String, allowing others: String) -> String {
         var bytes = text.utf8.map { byte -> UInt8 in
             switch byte {
@@ -57,6 +65,7 @@ struct PrometheusText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Escapes a help text, or the value of a label in quotes.
     private static func escaped(_ text: String, quote: Bool) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -7,8 +7,8 @@ package import StrictJSON
 ///
 /// The router serves a path with and without a trailing slash. ``path`` is the one that clients should call.
 ///
-/// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` decide which of them a server
-/// has, and some of their members.
+/// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` determines which operations a
+/// server has, and some members of these operations.
 public struct APIOperation: Sendable {
     /// The HTTP method.
     public enum Method: String, Sendable {
@@ -86,8 +86,8 @@ public struct APIOperation: Sendable {
 
     /// Returns all codes that the operation may return, in the order of the catalogue.
     ///
-    /// They follow from the members: a request adds the errors of decoding, a store those of the database, limits 429, and so on. So only
-    /// codes that are specific to the operation are listed by hand.
+    /// Most codes follow from the members of the operation. For example, a request type adds the errors of decoding, and limits add the
+    /// code of a 429. So only codes that are specific to the operation are listed by hand.
     /// - Parameter settings: The settings of the server: without active limits, an operation can't return `RATE_LIMIT_EXCEEDED`.
     /// - Complexity: O(codes of the catalogue).
     public func codes(_ settings: APISettings) -> [ErrorCode] {

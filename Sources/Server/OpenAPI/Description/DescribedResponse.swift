@@ -7,6 +7,7 @@ package struct DescribedResponse: Sendable {
     package struct Content: Sendable {
         /// The media type without parameters, such as `application/json`.
         package let mediaType: String
+        /// The schema of the body.
         package let schema: Schema
         /// An example that the schema accepts; `nil` for texts.
         package let example: JSONValue?
@@ -38,6 +39,7 @@ package struct DescribedResponse: Sendable {
 
     /// The HTTP status.
     package let status: Int
+    /// The meaning of the response.
     package let about: Prose
     /// The bodies by media type; several if the client can choose by `Accept`, and none for a response without a body.
     package let contents: [Content]
@@ -80,7 +82,9 @@ package struct DescribedResponse: Sendable {
 
 /// A header of a response.
 struct APIHeader: Sendable {
+    /// The name of the header.
     let name: String
+    /// The schema of its value.
     let schema: Schema
     /// Whether every response with the status has it.
     var isRequired = true

@@ -11,7 +11,9 @@ public import StrictJSON
 /// The document is the same for the same settings, member for member, so it can be compared with a stored one to detect changes of the API.
 /// It doesn't depend on requests: compute it once, and serve the bytes.
 public struct OpenAPIDocument: Sendable {
+    /// The operations of the API.
     let description: APIDescription
+    /// The schemas and responses of errors.
     let errors: ErrorComponents
 
     /// Creates the document of a description. The work is done by ``json``.

@@ -19,7 +19,7 @@ public struct APIDescription: Sendable {
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
-            .sessions, .recovery, .recoveryPages, .appLinks(settings), .health(settings), .reference,
+            .sessions, .recovery, .recoveryPages, .tokenKeys, .appLinks(settings), .health(settings), .reference,
         ]
         self.groups = (settings.servesDevelopmentRoutes ? groups + [.development] : groups).map { group in
             OperationGroup(group.title, group.about, group.operations.map { $0.adapted(to: settings) })

@@ -39,6 +39,75 @@ extension OperationGroup {
         responses: [DescribedResponse(302, "The page.", headers: [location])]
     )
 
+    /// The keys by which other services verify access tokens.
+    static let tokenKeys = OperationGroup(
+        "Keys of access tokens",
+        "Another service verifies access tokens by these keys. It needs no secret of this server.",
+        [
+            APIOperation(
+                method: .get,
+                path: "/.well-known/jwks.json",
+                id: "tokenKeys",
+                summary: "The public keys of access tokens",
+                about: """
+                    A JSON Web Key Set (RFC 7517). Access tokens are JWTs of type `at+jwt`, signed with ES256 by the key that their header \
+                    names (`kid`). A new key is published 360 seconds before it signs.
+                    """,
+                parameters: [ifNoneMatch],
+                responses: [
+                    DescribedResponse(200, "The keys.", .json(keySet, example: keySetExample), headers: [cacheControl, tag]),
+                    DescribedResponse(304, "The client has these keys.", headers: [cacheControl, tag]),
+                ],
+                asksStore: true
+            )
+        ]
+    )
+
+    private static let ifNoneMatch = APIParameter(
+        name: "If-None-Match",
+        place: .header,
+        schema: .text(),
+        about: "The `ETag` of the keys that the client has."
+    )
+
+    private static let cacheControl = APIHeader(
+        name: "Cache-Control",
+        schema: .text(),
+        about: "`public, max-age=300`."
+    )
+
+    private static let tag = APIHeader(name: "ETag", schema: .text(), about: "Changes with the keys.")
+
+    private static let keySet = NamedSchema(
+        "TokenKeys",
+        .object(
+            Field(
+                "keys",
+                .list(
+                    of: .object(
+                        Field("kty", .constant("EC")),
+                        Field("crv", .constant("P-256")),
+                        Field("use", .constant("sig")),
+                        Field("alg", .constant("ES256")),
+                        Field("kid", .text()),
+                        Field("x", .text()),
+                        Field("y", .text())
+                    ),
+                    atLeast: 1
+                )
+            )
+        )
+    )
+
+    private static let keySetExample: JSONValue = [
+        "keys": [
+            [
+                "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": "5f0c1d2e3a4b5c6d",
+                "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+            ]
+        ]
+    ]
+
     private static let location = APIHeader(
         name: "Location",
         schema: .text(TextRules(format: "uri-reference")),

@@ -12,8 +12,11 @@ public struct LabPage: Sendable {
 
     private let library: MustacheLibrary
     private let root: String
+    /// The controls that are always visible.
     private let main: [TemplateValues]
+    /// The controls that are collapsed.
     private let more: [TemplateValues]
+    /// The scenarios by group.
     private let groups: [TemplateValues]
 
     /// Reads the templates and prepares the values of the page, which are the same for all requests.

@@ -6,9 +6,12 @@ import Mustache
 public struct HomePage: Sendable {
 
     private let appName: String
+    /// The path that a configured address adds before the routes.
     private let basePath: String
+    /// Whether the page links to the other pages.
     private let isDevelopment: Bool
     private let template: MustacheTemplate
+    /// The style sheet, which the page contains.
     private let css: String
 
     /// Reads the template.

@@ -31,7 +31,9 @@ public struct MailTemplateFolder: Sendable {
     static let partLimit = 100_000
     private static let suffix = ".mustache"
 
+    /// The HTML templates by name, such as `password-reset.de`.
     private var html: [String: MustacheLibrary] = [:]
+    /// The text templates by name, such as `password-reset.de`.
     private var text: [String: MustacheTemplate] = [:]
 
     /// Reads and checks all templates of a folder, in all languages. Files without the suffix `.mustache` are ignored.

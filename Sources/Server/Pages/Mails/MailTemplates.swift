@@ -64,9 +64,11 @@ public struct MailTemplates: MailRendering {
     /// The configured address is not an absolute web address.
     public struct InvalidLinkBase: Error, Hashable, Sendable {}
 
+    /// The texts and links of all emails.
     private let settings: Settings
     private let html: MustacheLibrary
     private let text: MustacheTemplate
+    /// Templates that replace the standard ones; `nil` if there are none.
     private let folder: MailTemplateFolder?
 
     /// Reads the templates and checks the address of links.
@@ -164,12 +166,15 @@ public struct MailTemplates: MailRendering {
 
 /// The kind of an email, which is the name of its templates.
 enum MailKind: String, CaseIterable {
+    /// The link for a new password.
     case passwordReset = "password-reset"
+    /// The confirmation that the password was changed, with the link to lock the account.
     case passwordChanged = "password-changed"
 }
 
 /// The link "this was not me", to the page below the reset page.
 struct AccountLockLink {
+    /// The token of the link.
     let token: ResetToken
 
     /// Returns the link; `nil` if `base` is not an absolute web address.

@@ -43,8 +43,8 @@ struct MailWriter {
 }
 
 extension FirstName {
-    /// The name in a form in which no mail program detects a link. A client that registers the address of another user chooses the name in
-    /// the emails to that user. A word joiner, which is invisible, follows each dot within a word.
+    /// The name, changed so that no mail program detects a link in it. This is necessary because a client that registers the address of
+    /// another user chooses the name in the emails to that user. An invisible word joiner follows each dot within a word.
     var unlinked: String {
         var text = String.UnicodeScalarView()
         for scalar in rawValue.unicodeScalars {

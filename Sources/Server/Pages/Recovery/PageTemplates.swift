@@ -131,8 +131,8 @@ public struct PageTemplates: Sendable {
         return template.markup(content)
     }
 
-    /// Returns the content security policy of a page with a nonce. The script may only connect to the server from the page that validates
-    /// the token after `#`.
+    /// Returns the content security policy of a page with a nonce. Only the page that validates the token after `#` allows its script to
+    /// connect to the server.
     public static func policy(of page: RecoveryPage, nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true, connects: page.kind == .undecided, sendsForms: true)
     }

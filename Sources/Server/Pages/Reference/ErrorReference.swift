@@ -38,7 +38,7 @@ public struct ErrorReference: Sendable {
 
 /// The meanings of the catalogue's terms, for developers, in English.
 extension ErrorReference {
-    /// What a client does by itself, as a sentence without a subject.
+    /// The automatic reaction of a client, as a sentence without a subject.
     static func meaning(of retry: RetryClass) -> String {
         switch retry {
         case .never: "Does not repeat the request, which would fail again."
@@ -52,7 +52,7 @@ extension ErrorReference {
         }
     }
 
-    /// What a user can do, as a sentence.
+    /// The step that a user can take, as a sentence.
     static func meaning(of recovery: Recovery) -> String {
         switch recovery {
         case .dismiss: "Dismiss the message."

@@ -1,6 +1,6 @@
 private import CArgon2
 
-/// Argon2id (RFC 9106) by libargon2, the reference implementation, with PHC strings and one lane.
+/// Computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation, as PHC strings with one lane.
 ///
 /// The memory of hashes with the standard parameters is reused: at most one block of 19 MiB per core. See
 /// docs/decisions/0093-argon2-with-reused-memory.md.
@@ -10,20 +10,25 @@ private import CArgon2
 /// let hash = try argon2.hash("correct horse battery")
 /// print(argon2.verify("correct horse battery", against: hash))
 /// ```
-/// To verify hashes of other systems, use ``ImportedHash``.
+/// The methods block their thread and use one core: call them from a thread pool, with a limit for concurrent calls. To verify hashes of
+/// other systems, use ``ImportedHash``.
 public struct Argon2id: Sendable {
     /// The cost of a hash.
     public struct Parameters: Hashable, Sendable {
-        /// The memory, in bytes.
+        /// The memory in bytes. It is rounded down to whole KiB.
         public let memory: Int
-        /// The number of passes over the memory.
+        /// The number of passes over the memory. The time of a hash grows in proportion.
         public let passes: Int
 
         /// 19 MiB and 2 passes, the minimum of OWASP's Password Storage Cheat Sheet.
         public static let standard = Parameters(memory: 19 * 1_024 * 1_024, passes: 2)
 
         /// Creates parameters.
-        /// - Precondition: At least 8 KiB and 1 pass, the minimum of Argon2.
+        /// - Parameters:
+        ///   - memory: The memory in bytes, at least 8,192, the minimum of Argon2. ``Argon2id/verify(_:against:)`` accepts hashes below
+        ///     10,000,000 KiB.
+        ///   - passes: The number of passes, from 1 to 99.
+        /// - Precondition: `memory` is at least 8,192 and `passes` at least 1.
         public init(memory: Int, passes: Int) {
             precondition(memory >= 8_192, "memory must be at least 8192 bytes (is \(memory))")
             precondition(passes >= 1, "passes must be positive (is \(passes))")
@@ -32,7 +37,7 @@ public struct Argon2id: Sendable {
         }
     }
 
-    /// There was not enough memory for a hash.
+    /// The error for a hash for which there was not enough memory.
     public struct Failure: Error, Hashable, Sendable {}
 
     private let parameters: Parameters
@@ -54,27 +59,32 @@ public struct Argon2id: Sendable {
         return hash.description
     }
 
-    /// Whether a password has a hash. Compares in constant time. Returns false if the text is not a hash.
+    /// Returns whether a password has a hash. The digests are compared in constant time. Blocks for the cost of the hash: check hashes that
+    /// come from other systems with ``isAffordable(_:)`` before they are stored.
+    /// - Returns: `false` also if the text is not a hash in canonical form, or if there is not enough memory.
     public func verify(_ password: String, against hash: String) -> Bool {
         guard var hash = PHCString(hash) else { return false }
         let expected = hash.digest.map { CChar(bitPattern: $0) }
         return hash.withContext(for: password) { argon2id_verify_ctx(&$0, expected) } == ARGON2_OK.rawValue
     }
 
-    /// Whether a hash has other parameters than new hashes.
+    /// Returns whether a hash has other parameters than new hashes, so that it should be replaced at the next sign-in. `true` for other
+    /// texts.
     public func needsRehash(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return true }
         return hash.kibibytes != parameters.memory / 1_024 || hash.passes != parameters.passes
     }
 
-    /// Whether a text is a complete Argon2id hash with one lane that can be verified at a bounded cost: at most 256 MiB and 10 passes.
+    /// Returns whether a text is a complete Argon2id hash with one lane that can be verified at a bounded cost: at most 256 MiB and 10
+    /// passes.
     public static func isAffordable(_ hash: String) -> Bool {
         guard let hash = PHCString(hash) else { return false }
         return hash.kibibytes <= 262_144 && hash.passes <= 10
     }
 
-    /// Returns a hash that no password has and that takes as long to verify as the given one; `nil` if that is not a hash, or has the cost
-    /// of new hashes.
+    /// Returns a hash that no password has and that takes as long to verify as the given one. Verify it for unknown accounts, so that the
+    /// time of a response does not show which accounts exist.
+    /// - Returns: `nil` if the text is not a hash, or has the cost of new hashes.
     public func decoy(like hash: String) -> String? {
         guard let other = PHCString(hash), needsRehash(hash) else { return nil }
         let zeros = { [UInt8](repeating: 0, count: $0) }

@@ -20,7 +20,8 @@ final class HashMemory: Sendable {
     private static let keptSize = Argon2id.Parameters.standard.memory
     private static let pageSize = 2 << 20
 
-    /// Returns memory with undefined content; `nil` if there is none left.
+    /// Returns memory with undefined content; `nil` if there is none left. The caller owns it until it calls ``give(_:_:)``. Blocks of
+    /// other sizes than that of the standard parameters are not pooled.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size == Self.keptSize else { return malloc(size) }
         if let block = unused.withLock({ $0.popLast() }) { return block.start }
@@ -34,7 +35,7 @@ final class HashMemory: Sendable {
         return memory
     }
 
-    /// Returns memory to the pool.
+    /// Returns memory to the pool, or frees it if the pool has one block per core. The size must be that of ``take(_:)``.
     func give(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         let isKept =
             size == Self.keptSize

@@ -7,9 +7,10 @@ import Foundation
 
 /// A bcrypt hash. It is verified by the system's libcrypt; on systems without it, verification always fails.
 public struct Bcrypt: Hashable, Sendable {
-    /// The largest cost, as a power of two of rounds.
+    /// The largest accepted cost, as a power of two of rounds: 2^15 rounds. The smallest is 4.
     public static let maximumCost = 15
 
+    /// The whole hash: bcrypt reads kind, cost and salt from it.
     private let setting: String
     /// Whether the password is hashed with SHA-256 first, as in Django: bcrypt only reads 72 bytes.
     private let isDigested: Bool
@@ -27,6 +28,7 @@ public struct Bcrypt: Hashable, Sendable {
     /// A hash with the same kind and cost, and with zeros as salt and hash.
     var decoy: String { (isDigested ? "bcrypt_sha256$" : "") + setting.prefix(7) + String(repeating: ".", count: 53) }
 
+    /// Returns whether a password has this hash. Reads at most 72 bytes of it, as bcrypt does.
     func verify(_ password: String) -> Bool {
         var phrase = Array(password.utf8)
         if isDigested { phrase = Self.hex(SHA256.hash(data: phrase)) }

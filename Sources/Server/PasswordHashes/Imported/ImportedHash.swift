@@ -35,7 +35,9 @@ public enum ImportedHash: Hashable, Sendable {
     }
 
     /// Parses a hash.
-    /// - Throws: ``Refusal``.
+    /// - Parameter text: At most 1,024 printable ASCII characters without spaces.
+    /// - Throws: ``Refusal``: `unknownFormat` for another scheme, `malformed` for a text that does not follow its format, `tooCostly` for
+    ///   more than ``PBKDF2/maximumRounds`` or ``Bcrypt/maximumCost``.
     public init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= 1_024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
         let scheme = text.prefix { $0 != "$" }
@@ -49,7 +51,9 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// Whether a password has this hash. Compares in constant time. Blocks for the cost of the hash.
+    /// Returns whether a password has this hash. Compares in constant time. Blocks for the cost of the hash.
+    ///
+    /// A password with a zero byte never matches: bcrypt and HMAC could not distinguish it from a shorter password.
     public func verify(_ password: String) -> Bool {
         switch self {
         case .pbkdf2(let hash): hash.verify(password)
@@ -57,7 +61,7 @@ public enum ImportedHash: Hashable, Sendable {
         }
     }
 
-    /// A hash of the same cost that no password has, which takes the same time to verify.
+    /// A hash of the same cost that no password has and that takes the same time to verify, for sign-ins to unknown accounts.
     public var decoy: String {
         switch self {
         case .pbkdf2(let hash): "pbkdf2_sha256$\(hash.rounds)$decoy$\(Data(count: 32).base64EncodedString())"
@@ -66,7 +70,7 @@ public enum ImportedHash: Hashable, Sendable {
     }
 }
 
-/// Whether two texts are equal. The time only depends on their lengths.
+/// Returns whether two byte sequences are equal. The time depends on their lengths only.
 func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -4,7 +4,7 @@ import Foundation
 
 /// A PBKDF2 hash with HMAC-SHA256 (RFC 8018) in Django's format.
 public struct PBKDF2: Hashable, Sendable {
-    /// The largest number of rounds; Django 5.2 uses 1,000,000.
+    /// The largest accepted number of rounds. Django 5.2 uses 1,000,000.
     public static let maximumRounds = 2_000_000
 
     let rounds: Int
@@ -25,6 +25,7 @@ public struct PBKDF2: Hashable, Sendable {
         (self.rounds, self.salt, self.digest) = (rounds, Array(parts[2].utf8), digest)
     }
 
+    /// Returns whether a password has this hash. Compares in constant time.
     func verify(_ password: String) -> Bool {
         // HMAC pads a short key with zeros, so a zero byte at the end of a password would be ignored.
         guard !password.utf8.contains(0) else { return false }

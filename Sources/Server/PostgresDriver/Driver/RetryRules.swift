@@ -21,8 +21,9 @@ enum RetryVerdict: Equatable {
 extension DriverFailure {
     /// Returns whether a transaction is repeated after the failure.
     ///
-    /// An unknown outcome is repeated, too: the transactions of this client are written so that a repetition finds the changes of a
-    /// committed attempt. Without a connection nothing is repeated, because the job has already waited for one until its deadline.
+    /// A transaction with an unknown outcome is repeated, too: the transactions of this client are written so that a repetition finds the
+    /// changes of a committed attempt. Without a connection nothing is repeated, because the job has already waited for one until its
+    /// deadline.
     /// - Parameter mayHaveCommitted: Whether the failed segment commits: then a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {

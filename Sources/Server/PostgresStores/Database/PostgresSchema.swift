@@ -175,6 +175,20 @@ extension PostgresSchema {
             statements: accounts + emails + shared
         ),
         Step(name: "idempotency keys count in bytes", statements: idempotencySizes),
+        Step(name: "signing keys", statements: signingKeys),
+    ]
+
+    private static let signingKeys: [PostgresStatement] = [
+        """
+        CREATE TABLE IF NOT EXISTS signing_key (
+            id text PRIMARY KEY,
+            sealed bytea NOT NULL,
+            created_at double precision NOT NULL,
+            signs_from double precision NOT NULL,
+            retired_at double precision
+        )
+        """,
+        "INSERT INTO shared_value (name, value) VALUES ('signing_keys', NULL) ON CONFLICT (name) DO NOTHING",
     ]
 
     /// Accounts, their sessions and tokens, and the audit log.

@@ -28,6 +28,7 @@ public struct PostgresPresence: Sendable {
     private let database: PostgresDatabase
     private let name: String
     private let version: String
+    /// Whether no other server may be registered, because this one does not share its rate limits.
     private let isAlone: Bool
 
     /// Creates the registration of a server, which begins with ``enter()``. Does no I/O.

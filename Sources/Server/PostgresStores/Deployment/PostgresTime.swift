@@ -12,6 +12,7 @@ import Timekeeping
 /// only takes a lock for a few instructions. The time never runs backwards within one process, even if the database moves to a machine
 /// whose clock is behind: it stands still until the new clock has caught up.
 public final class PostgresTime: Sendable {
+    /// The offset of the database's clock, and the last result.
     private struct State {
         /// The time at which the machine's clock was zero, in seconds since 1970.
         var origin: Double
@@ -20,7 +21,9 @@ public final class PostgresTime: Sendable {
     }
 
     private let database: PostgresDatabase
+    /// The creation of this object, from which the monotonic time counts.
     private let origin = ContinuousClock.now
+    /// The state of the clock.
     private let state: Mutex<State>
 
     /// Reads the database's clock for the first time.

@@ -14,9 +14,13 @@ import Synchronization
 /// The protocol: the first write that enters an unserved ``WriteLine`` starts the service. The service runs on the writer's queue, commits
 /// one batch after another until the line is empty, and ends. A write that enters meanwhile only waits.
 final class GroupCommit: Sendable {
+    /// The connections, of which only the writer is used.
     private let pool: DatabasePool
+    /// The pending writes.
     private let line = Mutex(WriteLine())
+    /// The number of transactions that have been written to disk.
     private let committed = Atomic(0)
+    /// Returns whether the path of the database still leads to the open file.
     private let isPresent: @Sendable () -> Bool
 
     /// Creates the service of a pool.

@@ -15,6 +15,7 @@ struct LimitRow: Sendable {
     /// Nanoseconds of the boot's clock. The row includes all earlier admissions.
     let covers: Int64
 
+    /// The primary key of the row.
     var id: ID { ID(policy: saved.state.policy, key: saved.key) }
 
     /// Decodes a row.

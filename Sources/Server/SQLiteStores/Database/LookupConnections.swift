@@ -8,8 +8,11 @@ import Synchronization
 /// A connection is created when all are in use, so no caller waits. There are at most as many connections as threads that read at the same
 /// time.
 final class LookupConnections: Sendable {
+    /// The path of the database.
     private let path: String
+    /// The configuration of each connection, which is read-only.
     private let configuration: Configuration
+    /// The connections that are not in use; `nil` after the database was closed.
     private let idle = Mutex<[DatabaseQueue]?>([])
 
     /// Creates the pool without connections.

@@ -20,19 +20,27 @@ protocol PendingWrite: Sendable {
 /// The phases: `new` → `waiting` → `running` → `done` → `ended`. A cancellation ends `new` and `waiting` directly; from `running` on, it
 /// has no effect.
 final class CallerWrite<Value: Sendable>: PendingWrite {
+    /// The continuation of the task that waits for the commit.
     typealias Caller = CheckedContinuation<Value, any Error>
 
     /// The progress. `done` has the result until the commit.
     private enum Phase {
+        /// Created; no caller waits yet.
         case new
+        /// In the queue. A cancellation still prevents the write.
         case waiting(Caller)
+        /// The write is being performed.
         case running(Caller)
+        /// The write was performed, and its transaction is not yet on disk.
         case done(Caller, Result<Value, any Error>)
+        /// The caller was resumed, or the write was canceled before it had a caller.
         case ended
     }
 
     let consumedQuota: (@Sendable () -> ConsumedQuota?)?
+    /// The write.
     private let body: @Sendable (Database) throws -> Value
+    /// The current phase. The lock decides between a cancellation and the begin of the write.
     private let phase = Mutex(Phase.new)
 
     /// Creates a write.
@@ -123,9 +131,11 @@ struct WriteLine {
     /// The largest number of writes in one transaction, so that the last one doesn't wait for too many others.
     static let batchLimit = 256
 
+    /// The writes in the order of their arrival.
     private var waiting: [any PendingWrite] = []
     /// Whether a service is running. Set by the first write, and cleared when it finds the queue empty.
     private var isServed = false
+    /// Whether new writes are refused.
     private var isClosed = false
 
     /// The number of pending writes.
@@ -135,7 +145,7 @@ struct WriteLine {
     var isBusy: Bool { isServed && waiting.isEmpty }
 
     /// Adds a write to the queue.
-    /// - Returns: What the caller must do. O(1).
+    /// - Returns: The step that the caller must take. O(1).
     mutating func enter(_ write: any PendingWrite) -> Admission {
         guard !isClosed else { return .closed }
         guard waiting.count < Self.capacity else { return .full }

@@ -17,13 +17,18 @@ import Synchronization
 /// Several processes of one machine may open the same file, but not over a network file system, whose locks are unreliable. A writer waits
 /// up to 5 s for another one. An app can create its tables in another file, to commit its data and its idempotency keys in one transaction.
 public final class SQLiteDatabase: Sendable {
+    /// The connections: one writer and several readers.
     let pool: DatabasePool
+    /// The service that commits concurrent writes in shared transactions.
     let groupCommit: GroupCommit
+    /// The connections of lookups on the calling thread.
     private let lookups: LookupConnections
+    /// The path of the file.
     private let path: String
     /// The identity of the file that was opened. If the file is removed or replaced, SQLite continues to write to it, and these writes
     /// would be lost.
     private let identity: FileIdentity?
+    /// Whether the last write failed because of the file. ``ping()`` then tests a write.
     private let writing = WriteHealth()
     /// The number of 4 KB pages in the write-ahead log that triggers a checkpoint. Commits wait for checkpoints.
     private static let walPages = 8_000
@@ -124,8 +129,8 @@ public final class SQLiteDatabase: Sendable {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
-    /// Returns if the database can be read and written. If the last write failed because of the database, another one of a single page is
-    /// tried.
+    /// Checks that the database can be read and written. If the last write failed because of the database, the method tries to write a
+    /// single page.
     /// - Throws: `StoreFailure`, also if the file has been removed or replaced since it was opened.
     public func ping() async throws {
         guard FileIdentity(path: path) == identity else { throw StoreFailure.replaced }
@@ -176,6 +181,7 @@ extension StoreFailure {
 
 /// Whether the file accepts writes, according to the last write.
 final class WriteHealth: Sendable {
+    /// Whether the last write failed because of the file.
     private let failing = Atomic(false)
 
     /// Whether the last write failed because of the file.

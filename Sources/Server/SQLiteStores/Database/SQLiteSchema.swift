@@ -241,6 +241,19 @@ enum SQLiteSchema {
         migrator.registerMigration("idempotency keys count in bytes, of clients and networks") { database in
             try database.execute(sql: idempotencySizes)
         }
+        migrator.registerMigration("signing keys") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE signing_key (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        sealed BLOB NOT NULL,
+                        created_at REAL NOT NULL,
+                        signs_from REAL NOT NULL,
+                        retired_at REAL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

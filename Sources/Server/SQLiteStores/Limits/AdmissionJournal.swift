@@ -50,7 +50,9 @@ final class AdmissionJournal: Sendable {
         var isSealed = false
     }
 
+    /// The mapped file.
     private let file: JournalFile
+    /// The place of the next note. The lock also protects the file.
     private let state = Mutex(State())
     /// The state that the previous process left.
     let remains: Remains

@@ -8,13 +8,16 @@ import RateLimiting
 final class JournalFile: @unchecked Sendable {
     // Unchecked: the mapping doesn't move until deinit, and the journal's lock admits one thread at a time.
     private let base: UnsafeMutableRawPointer
+    /// The file descriptor, which holds the lock of the file.
     private let descriptor: Int32
 
     /// The capacity of a half, in notes.
     static let capacity = 32_768
+    /// The size of the header in bytes.
     private static let headerSize = 4_096
     /// The size of a note in bytes: key, policy and time with 8 bytes each, units and checksum with 4.
     private static let noteSize = 32
+    /// The size of the file in bytes.
     private static let size = headerSize + 2 * capacity * noteSize
     /// The first word of a journal in this format.
     private static let magic = hash("holdfast limits 1")

@@ -7,7 +7,7 @@ import Synchronization
 /// Rate limits that are counted in memory and stored in SQLite, so that a restart does not reset them.
 ///
 /// Use it for one server per data folder. If several servers share their limits, use `ValkeyRateLimitStore` of `ValkeyStores`; if limits
-/// may start empty after a restart, the store in memory of `RateLimiting` needs no files.
+/// may start empty after a restart, use `JointRateLimiter` of `RateLimiting`, which needs no files.
 ///
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
@@ -15,12 +15,15 @@ import Synchronization
 /// For the time in which they may have been made, the store then counts the quota of all keys as consumed, under each policy whose usage is
 /// not committed together with the admitted work. Keys are stored as digests under the server's secret.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
+    /// The counts in memory, by which all requests are decided.
     let limiter: JointRateLimiter<C>
+    /// The database in which the counts are saved.
     let database: SQLiteDatabase
     /// The journal; `nil` if another process uses it, and then nothing is saved.
     let journal: AdmissionJournal?
     /// Whether there are changes that no save has included.
     let hasChanged = Atomic(true)
+    /// The clock of the limits, and of the pauses between saves.
     let clock: C
     let time: @Sendable () -> SnapshotTime
     let logger: Logger

@@ -10,7 +10,7 @@ public enum SQLiteSeal {
     /// The sealed tables: all that are copied.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
-        "sent_reset", "decoy_span", "mail_retry",
+        "sent_reset", "decoy_span", "mail_retry", "signing_key",
     ]
 
     /// Seals the database. To be called within a transaction, so that no write comes between the copy and the seal.

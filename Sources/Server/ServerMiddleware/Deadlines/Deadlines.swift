@@ -9,17 +9,19 @@ import Timekeeping
 ///
 /// The class is not generic over its clock: every request adds a deadline, and the compiler can't specialize calls through an existential.
 final class Deadlines: Sendable {
+    /// The action of a deadline. It runs on the watching task, so it must not block.
     typealias Action = @Sendable () -> Void
 
     private struct State {
         var queue = DeadlineQueue<Duration, Action>()
-        /// The task that sleeps, and the time until which it sleeps.
+        /// The task that sleeps, and the time until which it sleeps; `nil` if there are no deadlines.
         var watch: (task: Task<Void, Never>, until: Duration)?
     }
 
     private let clock: MonotonicClock
     private let state = Mutex(State())
 
+    /// Creates a queue without deadlines. No task runs until the first one is added.
     init<C: Clock>(clock: C) where C.Duration == Duration {
         self.clock = MonotonicClock(clock)
     }
@@ -29,6 +31,8 @@ final class Deadlines: Sendable {
 
     /// Calls an action after a time, unless the deadline is removed before.
     /// - Returns: The id that removes the deadline.
+    ///
+    /// O(1) if deadlines are added in their order, as those of requests with equal limits are.
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
         let instant = clock.now + time
         return state.withLock { state in
@@ -47,6 +51,8 @@ final class Deadlines: Sendable {
     }
 
     /// Waits for a time, rounded up to a multiple of 10 ms, so that pauses that end at about the same time wake the processor once.
+    ///
+    /// - Throws: `CancellationError`, immediately when the task is canceled.
     func pause(for time: Duration) async throws {
         let step = Duration.milliseconds(10)
         let now = clock.now
@@ -113,6 +119,7 @@ final class Deadlines: Sendable {
         return try result.get()
     }
 
+    /// Starts the task that sleeps until the next deadline, again and again.
     private func watching(until first: Duration) -> Task<Void, Never> {
         Task.detached { [self] in
             var next: Duration? = first
@@ -152,6 +159,7 @@ final class RunningTask: Sendable {
 
     private let state = Mutex(State.starting)
 
+    /// Sets the task, and cancels it if a part has exceeded its deadline before.
     func started(_ task: Task<Void, Never>) {
         let isCanceled = state.withLock { state in
             if case .canceled = state { return true }
@@ -161,6 +169,7 @@ final class RunningTask: Sendable {
         if isCanceled { task.cancel() }
     }
 
+    /// Cancels the task, also if it has not started yet.
     func cancel() {
         let task = state.withLock { state -> Task<Void, Never>? in
             defer { state = .canceled }
@@ -172,6 +181,7 @@ final class RunningTask: Sendable {
 }
 
 extension Result where Failure == any Error {
+    /// Runs a closure and catches its error.
     fileprivate init(awaiting body: () async throws -> Success) async {
         do {
             self = .success(try await body())
@@ -240,10 +250,12 @@ final class EventLoopExecutor: TaskExecutor {
 
     private let eventLoop: any EventLoop
 
+    /// Creates the executor of a connection.
     init(_ eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
     }
 
+    /// Runs a job on the event loop.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

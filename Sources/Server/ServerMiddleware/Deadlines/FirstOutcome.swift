@@ -1,6 +1,9 @@
 import Synchronization
 
 /// A result that several tasks compete to set: the first that claims it completes it, and the others have no effect.
+///
+/// Claiming and completing are separate steps, so that the winner can act (cancel a task, leave a queue) before the waiter continues. Each
+/// outcome has one waiter, which is resumed exactly once.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 

@@ -10,6 +10,9 @@ import StrictJSON
 ///
 /// A client may send the time for which it still waits, in milliseconds, as `X-Request-Timeout-Ms`. The smaller of the two times applies.
 /// Any value that is not a positive whole number is refused with 400.
+///
+/// Use it for routes of a router without ``ContractRouter``, too; both routers of this module have one of 30 seconds by default. One
+/// deadline value can be shared by all routes: it needs one task, however many requests are running.
 public struct RequestDeadline: Sendable {
     private let limit: Duration
     private let heedsClients: Bool
@@ -70,9 +73,11 @@ extension Request {
 
 /// A responder that has a deadline.
 struct DeadlineResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: Sendable {
+    /// The responder of the route.
     let base: Base
     let deadline: RequestDeadline
 
+    /// Responds within the deadline.
     func respond(to request: Request, context: Base.Context) async throws -> Response {
         try await deadline.run(for: request) { try await base.respond(to: request, context: context) }
     }

@@ -24,9 +24,12 @@ enum BodyDecoder {
 }
 
 /// The problems found so far: at most one more than a response lists. Only used within one synchronous decoding.
+///
+/// Equal problems are recorded once.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
+    /// Records a problem. A path is cut before a name that is too long to be repeated.
     func note(_ code: ErrorCode, at path: FieldPath) {
         let problem = ContractError.Problem(path: path.reportable, code: code)
         guard problems.count <= ContractError.maximumProblems, !problems.contains(problem) else { return }
@@ -38,12 +41,15 @@ final class ProblemLog {
 struct BodyPlace {
     let value: JSONValue
     let path: FieldPath
+    /// Whether the body is a form, where all values are texts.
     let isForm: Bool
+    /// The problems of the whole body.
     let log: ProblemLog
 
     /// Thrown where no placeholder could be found. The problem has been recorded.
     struct Abandoned: Error {}
 
+    /// Returns the place of a member or an element.
     func child(_ value: JSONValue, _ step: FieldPath.Step) -> BodyPlace {
         BodyPlace(value: value, path: path.appending(step), isForm: isForm, log: log)
     }

@@ -23,6 +23,7 @@ struct BodyValueDecoder: Decoder {
     }
 }
 
+/// A single value.
 private struct BodyScalarContainer: SingleValueDecodingContainer {
     let place: BodyPlace
     var codingPath: [any CodingKey] { [] }
@@ -35,6 +36,7 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     }
 }
 
+/// The members of an object. A missing member is recorded, and decoding continues with a placeholder.
 private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let place: BodyPlace
     let object: JSONObject
@@ -64,11 +66,13 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     func superDecoder() throws -> any Decoder { BodyValueDecoder(place: place) }
     func superDecoder(forKey key: Key) throws -> any Decoder { BodyValueDecoder(place: child(key)) }
 
+    /// Returns the place of a member; `null` if it is missing.
     private func child(_ key: Key) -> BodyPlace {
         place.child(object[key.stringValue, default: .null], .member(key.stringValue))
     }
 }
 
+/// The elements of an array. After its end, decoding throws, because the type expects a fixed number of elements.
 private struct BodyArrayContainer: UnkeyedDecodingContainer {
     let place: BodyPlace
     let elements: [JSONValue]
@@ -98,6 +102,7 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder { BodyValueDecoder(place: try next()) }
 
+    /// Returns the place of the next element.
     private mutating func next() throws -> BodyPlace {
         guard !isAtEnd else { throw BodyScalars.Mismatch() }
         defer { currentIndex += 1 }
@@ -151,11 +156,13 @@ enum BodyScalars {
         var code: ErrorCode = .validationInvalidFormat
     }
 
+    /// Returns the value; throws if there is none.
     private static func require<Value>(_ value: Value?) throws -> Value {
         guard let value else { throw Mismatch() }
         return value
     }
 
+    /// Reads a Boolean; in forms, also the usual texts of check boxes.
     private static func bool(_ place: BodyPlace) -> Bool? {
         if let flag = place.value.boolValue { return flag }
         guard place.isForm else { return nil }
@@ -166,11 +173,13 @@ enum BodyScalars {
         }
     }
 
+    /// Reads a finite number.
     private static func number(_ place: BodyPlace) -> Double? {
         let number = place.value.doubleValue ?? (place.isForm ? place.value.stringValue.flatMap(Double.init) : nil)
         return number.flatMap { $0.isFinite ? $0 : nil }
     }
 
+    /// Reads a whole number that fits the type exactly. `1.0` is one.
     private static func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ place: BodyPlace) throws -> Number {
         if case .integer(let value) = place.value { return try require(Number(exactly: value)) }
         if case .number(let value) = place.value {
@@ -180,6 +189,7 @@ enum BodyScalars {
         return try require(place.isForm ? place.value.stringValue.flatMap { Number($0) } : nil)
     }
 
+    /// Reads a date and time of RFC 3339 that exists in the calendar.
     private static func date(_ place: BodyPlace) throws -> Date {
         guard let text = place.value.stringValue else { throw Mismatch() }
         // Foundation ignores text after a date, and reads February 30 as March 2.
@@ -191,6 +201,7 @@ enum BodyScalars {
         return date
     }
 
+    /// Reads a URL without white space.
     private static func url(_ place: BodyPlace) throws -> URL {
         guard let text = place.value.stringValue else { throw Mismatch() }
         // Foundation would percent-encode spaces, and so accept any sentence as a URL.

@@ -12,6 +12,7 @@ enum Placeholder {
         throw BodyPlace.Abandoned()
     }
 
+    /// Returns the first case of an enumeration.
     private static func firstCase<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
 }
 
@@ -35,12 +36,15 @@ private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// Decodes a type from the sample.
+    /// - Throws: ``BodyPlace/Abandoned`` for a type that contains itself.
     func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
         // A type that contains itself would recurse without end.
         guard depth < 16 else { throw BodyPlace.Abandoned() }
         return try scalar(type) ?? type.init(from: SampleDecoder(sample: sample, depth: depth + 1))
     }
 
+    /// Returns the sample as a scalar; `nil` if the type is none.
     private func scalar<Value>(_ type: Value.Type) -> Value? {
         switch type {
         case is String.Type: sample.text as? Value
@@ -67,6 +71,7 @@ private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try sample(type) }
 }
 
+/// An object that has every member.
 private struct SampleObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: SampleDecoder
     var codingPath: [any CodingKey] { [] }
@@ -85,6 +90,7 @@ private struct SampleObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) -> any Decoder { decoder }
 }
 
+/// A list without elements.
 private struct EmptyList: UnkeyedDecodingContainer {
     var codingPath: [any CodingKey] { [] }
     var count: Int? { 0 }

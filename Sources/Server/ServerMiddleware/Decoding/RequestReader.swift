@@ -5,14 +5,24 @@ package import StrictJSON
 
 /// Reads the bodies of requests, JSON and forms, within a size and a time, and reports all problems at once.
 ///
+/// ```swift
+/// let reader = RequestReader(maximumBodySize: 16_384)
+/// let note = try await reader.read(Note.self, from: request)
+/// ```
+///
 /// Refuses a missing or unsupported content type, and JSON that is not UTF-8, is nested too deeply or has a duplicate key: different
-/// parsers could read such a request differently.
+/// parsers could read such a request differently. Members that the type doesn't read are ignored.
+///
+/// A value type without state of requests: create one for all routes. A context that conforms to ``ContractRequestContext`` uses it for
+/// `request.decode(as:context:)`.
 public struct RequestReader: RequestDecoder, Sendable {
-    /// The largest body, in bytes.
+    /// The largest body, in bytes; 65,536 by default. Larger bodies get 413 `REQUEST_TOO_LARGE`, before they are read if `Content-Length`
+    /// states it.
     public var maximumBodySize: Int
-    /// The largest nesting depth of JSON.
+    /// The largest nesting depth of JSON; 32 by default.
     public var maximumDepth: Int
-    /// The time within which a body must have arrived completely.
+    /// The time within which a body must have arrived completely; 15 seconds by default. Later bodies get 408 `REQUEST_TIMEOUT`, and the
+    /// connection closes.
     public var bodyDeadline: Duration
 
     private let deadlines: Deadlines
@@ -21,6 +31,11 @@ public struct RequestReader: RequestDecoder, Sendable {
     private static let deadlines = Deadlines(clock: ContinuousClock())
 
     /// Creates a reader.
+    /// - Parameters:
+    ///   - maximumBodySize: The largest body, in bytes.
+    ///   - maximumDepth: The largest nesting depth of JSON.
+    ///   - bodyDeadline: The time within which a body must have arrived completely.
+    /// - Precondition: `maximumBodySize` and `bodyDeadline` are positive.
     public init(maximumBodySize: Int = 65_536, maximumDepth: Int = 32, bodyDeadline: Duration = .seconds(15)) {
         self.init(maximumBodySize, maximumDepth, bodyDeadline, Self.deadlines)
     }
@@ -45,7 +60,13 @@ public struct RequestReader: RequestDecoder, Sendable {
     }
 
     /// Reads a value of any `Decodable` type.
-    /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family.
+    /// - Parameters:
+    ///   - type: The type. It can validate in its `init(from:)` by throwing a `ContractRefusal` with a code.
+    ///   - request: The request, whose body can be read once.
+    /// - Returns: The value.
+    /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family. Problems with values are in one error, each with
+    ///   its path.
+    /// - Complexity: O(size of the body).
     public func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         switch Media(request) {
         case .json:
@@ -106,6 +127,7 @@ public struct RequestReader: RequestDecoder, Sendable {
     @TaskLocal private static var isGathered = false
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.
+    /// - Throws: The errors of ``read(_:from:)``.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         from request: Request,
@@ -129,8 +151,10 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await deadlines.run(within: bodyDeadline, of: running, throwing: Self.tooSlow) { try await collect(body) }
     }
 
+    /// The error of a body that arrives too slowly.
     private static var tooSlow: ContractError { ContractError(.requestTimeout, headers: [.connection: "close"]) }
 
+    /// Reads the chunks of a body up to the largest size.
     private func collect(_ body: RequestBody) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         do {
@@ -150,6 +174,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         return bytes
     }
 
+    /// Parses a body as JSON.
     private func json(_ bytes: [UInt8]) throws -> JSONValue {
         do {
             return try JSONParser(maximumDepth: maximumDepth, duplicates: .refused).parse(bytes)
@@ -178,6 +203,7 @@ package enum FormReader {
         return .object(object)
     }
 
+    /// Removes the percent-encoding of a name or a value; `nil` if it is invalid.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {
         var output: [UInt8] = []
         var rest = bytes[...]

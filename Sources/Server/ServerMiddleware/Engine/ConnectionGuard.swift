@@ -39,6 +39,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
 
+    /// The next thing that the connection waits for, which determines its deadline.
     private var awaited = Awaited.response
     /// Requests whose head has arrived and whose response is not complete.
     private(set) var outstanding = 0
@@ -50,11 +51,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var lingerEnd: NIODeadline?
     private var isEnding = false
 
+    /// The bytes that were written so far, including those that the client has not read.
     private var written = 0
+    /// The time that the client has left to read.
     private var allowance: WriteAllowance
     /// Whether the connection closes after the response in progress.
     private(set) var endsAfterResponse = false
 
+    /// Creates the guard of a connection, which is admitted when it becomes active.
     init(connections: Connections) {
         self.connections = connections
         allowance = WriteAllowance(time: connections.limits.writeTime, rate: connections.limits.minimumWriteRate)
@@ -166,6 +170,7 @@ extension ConnectionGuard {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
+    /// Reports the phase of the connection, for the choice of connections to close.
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
         if outstanding == 0 {
@@ -179,6 +184,7 @@ extension ConnectionGuard {
         activity.set(phase, since: now)
     }
 
+    /// Asks the table for a place; closes the connection if there is none.
     private func start(_ context: ChannelHandlerContext) {
         guard activity == nil else { return }
         let now = context.eventLoop.now
@@ -198,6 +204,7 @@ extension ConnectionGuard {
         schedule(context, in: connections.limits.cadence)
     }
 
+    /// Gives back the place of a closed connection.
     private func stop() {
         timer?.cancel()
         timer = nil
@@ -205,6 +212,7 @@ extension ConnectionGuard {
         id = nil
     }
 
+    /// Schedules the next check of the deadlines.
     private func schedule(_ context: ChannelHandlerContext, in time: TimeAmount) {
         timer?.cancel()
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: max(.milliseconds(1), time)) { [self] in compare(context) }
@@ -253,6 +261,10 @@ struct WriteAllowance {
     private var end: NIODeadline?
     private var drained = 0
 
+    /// Creates an allowance.
+    /// - Parameters:
+    ///   - time: The largest allowance.
+    ///   - rate: The bytes per second at which a client never runs out of it.
     init(time: Duration, rate: Int) {
         self.time = TimeAmount(time)
         self.rate = rate

@@ -3,6 +3,7 @@ import Synchronization
 
 /// The state of a connection. Its event loop writes it; the table reads it when a new connection needs a place.
 final class ConnectionActivity: Sendable {
+    /// The event that the connection waits for. Two bits of ``ConnectionActivity``.
     enum Phase: UInt64 {
         /// No complete request has arrived so far.
         case fresh
@@ -21,10 +22,12 @@ final class ConnectionActivity: Sendable {
         packed = Atomic(time.uptimeNanoseconds << 2 | phase.rawValue)
     }
 
+    /// Records a phase. One atomic store, so it can be called for each request.
     func set(_ phase: Phase, since time: NIODeadline) {
         packed.store(time.uptimeNanoseconds << 2 | phase.rawValue, ordering: .relaxed)
     }
 
+    /// The phase and its start.
     var current: (phase: Phase, since: NIODeadline) {
         let packed = packed.load(ordering: .relaxed)
         return (Phase(rawValue: packed & 3) ?? .working, .uptimeNanoseconds(packed >> 2))
@@ -65,10 +68,10 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// - at the capacity, a connection of the network (/48 or /24) with the most connections. So clients from other networks get places even
 ///   while attackers hold many connections.
 ///
-/// Among the connections of one network, the client with the most connections loses one first. Among its connections, those on which no
-/// request has arrived within a second are closed first, then idle ones, each starting with the longest wait. A connection with a request
-/// or a response in progress is closed only for a client of a network with fewer connections, and never while the server itself works on
-/// the request.
+/// Among the connections of one network, the client with the most connections loses one first. Of this client's connections, those on which
+/// no request has arrived within a second are closed first, then idle ones. Within both groups, the connection that has waited longest is
+/// closed first. A connection with a request or a response in progress is closed only for a client of a network with fewer connections, and
+/// never while the server itself works on the request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
@@ -101,18 +104,22 @@ struct ConnectionTable<Handle> {
         let since: NIODeadline
     }
 
+    /// The number of connections at which others are closed for new ones.
     let capacity: Int
+    /// The largest number of connections of a client; `nil` for no limit.
     let perClient: Int?
     private var entries: [ID: Entry] = [:]
     private var clients: [ClientAddress: Set<ID>] = [:]
     private var networks: [ClientAddress: Int] = [:]
     private var lastNumber: UInt64 = 0
 
+    /// Creates an empty table.
     init(capacity: Int, perClient: Int?) {
         self.capacity = capacity
         self.perClient = perClient
     }
 
+    /// The number of open connections.
     var count: Int { entries.count }
 
     /// The number of connections above the capacity that are admitted while every connection has a request in progress.
@@ -150,6 +157,7 @@ struct ConnectionTable<Handle> {
     /// Removes a closed connection; does nothing if it was removed before.
     mutating func remove(_ id: ID) { close(id) }
 
+    /// Removes a connection from all indexes.
     @discardableResult private mutating func close(_ id: ID) -> Entry? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         clients[entry.origin.client]?.remove(id)
@@ -190,17 +198,20 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
+    /// Orders the networks: the one with the most connections is the greatest; of equal ones, the one with the connection to close first.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }
         return one.size != other.size ? one.size < other.size : Self.isBefore(second, first)
     }
 
+    /// Whether one connection of a network is closed before another one.
     private func isFirst(_ one: Candidate, before other: Candidate) -> Bool {
         let (first, second) = (clients[one.origin.client]?.count ?? 0, clients[other.origin.client]?.count ?? 0)
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
+    /// Whether a connection has a lower rank, or has waited longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }
@@ -210,6 +221,7 @@ struct ConnectionTable<Handle> {
     /// The rank of connections on which a request or a response is in progress.
     private static var inFlightRank: Int { 3 }
 
+    /// The rank of a connection; `nil` if it must not be closed because the server works on it.
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
         guard let entry = entries[id] else { return nil }
         let (phase, since) = entry.activity.current

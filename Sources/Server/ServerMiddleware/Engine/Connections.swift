@@ -11,6 +11,10 @@ import Synchronization
 /// Application(router: router, server: .contractHTTP1(connections: connections))
 /// ```
 ///
+/// It protects against clients that open many connections or send and read slowly (slow-loris attacks). ``LoadShedding`` limits the
+/// requests instead, and ``RateLimitMiddleware`` those of one client. Share one value between all listeners of a process, because they
+/// share its file descriptors.
+///
 /// The counter `connections_closed` counts connections that the server closed, by `reason` (`head`, `idle`, `body`, `write`, `capacity`,
 /// `client`, `pipeline`). The counter `connections_refused` counts those that were closed right after they were accepted, by `reason`
 /// (`client`, `capacity`).
@@ -22,6 +26,7 @@ public final class Connections: Sendable {
         let eventLoop: any EventLoop
         let connection: NIOLoopBound<ConnectionGuard>
 
+        /// Closes the connection on its event loop, or lets its request end first.
         func evict(_ end: ConnectionEnd) {
             eventLoop.execute { connection.value.evict(end) }
         }
@@ -56,7 +61,7 @@ public final class Connections: Sendable {
         )
     }
 
-    /// The number of open connections.
+    /// The number of open connections. Takes a lock.
     public var count: Int { table.withLock { $0.count } }
 
     /// Whether idle connections are closed after ``ConnectionLimits/crowdedIdleTime``.
@@ -81,6 +86,7 @@ public final class Connections: Sendable {
         }
     }
 
+    /// Gives back the place of a closed connection.
     func remove(_ id: Table.ID) {
         table.withLock { table in
             table.remove(id)
@@ -88,6 +94,7 @@ public final class Connections: Sendable {
         }
     }
 
+    /// Counts a connection that the server closes.
     func count(_ end: ConnectionEnd) { closed[end]?.increment() }
 }
 
@@ -95,20 +102,22 @@ public final class Connections: Sendable {
 ///
 /// All durations must be positive. The defaults suit a public server; tests use shorter ones.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections. Beyond it, new connections replace those that wait for their clients.
+    /// The largest number of open connections; 4,096 by default. Beyond it, new connections replace those that wait for their clients. The
+    /// process needs more file descriptors than that.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` for no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
     public var perClient: Int?
-    /// The time within which the head of a request must arrive. It begins with the connection, before the TLS handshake, and for later
-    /// requests with their first byte.
+    /// The time within which the head of a request must arrive; 10 seconds by default. It begins with the connection, before the TLS
+    /// handshake, and for later requests with their first byte.
     public var headTime: Duration
-    /// The time that a connection may be idle between two requests, and between two parts of a request's body.
+    /// The time that a connection may be idle between two requests, and between two parts of a request's body; 60 seconds by default. A
+    /// load balancer should use a shorter one, so that it never sends a request on a connection that the server closes.
     public var idleTime: Duration
-    /// The idle time while three quarters of ``capacity`` or more are in use.
+    /// The idle time while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration
-    /// The time after which a connection is closed if its client reads nothing of its responses.
+    /// The time after which a connection is closed if its client reads nothing of its responses; 30 seconds by default.
     public var writeTime: Duration
-    /// The lowest rate, in bytes per second, at which a client must read. It may fall behind by up to ``writeTime``.
+    /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. It may fall behind by up to ``writeTime``.
     public var minimumWriteRate: Int
 
     /// Creates limits.

@@ -12,10 +12,12 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// The requests without a complete response.
     private var outstanding = 0
     /// The last request waits for `100 Continue`, and earlier requests have no response yet.
     private var isOwed = false
 
+    /// Responds to an expectation, or remembers it until the earlier responses were written.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -29,6 +31,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
+    /// Passes a response, and sends the remembered `100 Continue` after it.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }
@@ -39,6 +42,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Sends `100 Continue`.
     private func sayContinue(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }

@@ -9,12 +9,15 @@ import NIOHTTPTypesHTTP1
 struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
+    /// The routes.
     let responder: HTTPChannelHandler.Responder
+    /// The limits of the decoder, and additional handlers.
     let configuration: HTTP1Channel.Configuration
     let connections: Connections
     let renderer: ContractErrorRenderer
     let securityHeaders: SecurityHeaders
 
+    /// Sets the options of a connection and adds its handlers.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             // One read fills a few slices; the kernel keeps bytes that the engine doesn't take.
@@ -56,6 +59,7 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
         try pipeline.addHandler(UnreadBodyLimit())
     }
 
+    /// Serves the requests of a connection on its event loop until it closes.
     func handle(value: Value, logger: Logger) async {
         let executor = EventLoopExecutor(value.channel.eventLoop)
         await withTaskExecutorPreference(executor) {

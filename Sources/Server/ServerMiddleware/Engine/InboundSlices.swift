@@ -17,7 +17,9 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     /// half of the connection.
     static let limit = 1_048_576
 
+    /// The bytes that the decoder has not got yet.
     private var rest = ByteBuffer()
+    /// Whether slices are being passed, so that a nested read only requests the next one.
     private var isFeeding = false
     private var isReadWanted = false
     private var hasInputClosed = false
@@ -41,6 +43,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Passes the next slice, or reads from the connection if there is none.
     func read(context: ChannelHandlerContext) {
         guard !isFeeding else {
             isReadWanted = true
@@ -77,6 +80,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Passes a slice to the decoder.
     private func feed(_ context: ChannelHandlerContext) {
         guard let slice = rest.readSlice(length: min(Self.size, rest.readableBytes)) else { return }
         if rest.readableBytes == 0 { rest = ByteBuffer() }

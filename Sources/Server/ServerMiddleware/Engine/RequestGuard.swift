@@ -15,11 +15,14 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let connection: ConnectionGuard
     /// Whether no request is accepted after the current one.
     private var hasLastRequest = false
+    /// Whether the last request has arrived; everything after it is ignored.
     private var isLastComplete = false
     /// Whether the head of a request was read and its end wasn't.
     private var isReadingRequest = false
     private var isHTTP10 = false
 
+    /// Creates the handler.
+    /// - Parameter connection: The guard of the same connection.
     init(connection: ConnectionGuard) {
         self.connection = connection
     }

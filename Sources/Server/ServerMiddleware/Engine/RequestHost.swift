@@ -5,6 +5,8 @@ import NIOHTTP1
 /// The host in a `Host` header, such as `example.com:8080` or `[::1]:8080`.
 ///
 /// Hosts are compared without regard to case (RFC 3986 §3.2.2).
+///
+/// Use it instead of comparing the header as text, which would differ in case, port and brackets.
 public struct RequestHost: Hashable, Sendable {
     /// The name or address in lowercase, without port; an IPv6 address without brackets.
     public let name: String
@@ -49,6 +51,7 @@ public struct RequestHost: Hashable, Sendable {
         return name
     }
 
+    /// Whether a byte may be in a host name.
     private static func isInName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -58,6 +61,7 @@ public struct RequestHost: Hashable, Sendable {
         }
     }
 
+    /// Whether a byte may be in an IPv6 address.
     private static func isInAddress(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -12,7 +12,9 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// The largest rest of a body, in bytes.
     private static let size = 65_536
+    /// The time in which the rest must arrive.
     private static let time = TimeAmount.seconds(15)
 
     private var outstanding = 0
@@ -52,6 +54,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
+    /// Schedules the end of the connection.
     private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
         rest = nil
         end?.cancel()

@@ -6,7 +6,13 @@ public import StrictJSON
 
 /// An error that a route or middleware throws to respond with an error of the contract.
 ///
-/// It holds the facts without texts in one language. ``ContractErrorMiddleware`` renders it in the client's language and format.
+/// ```swift
+/// guard let note = try await notes.find(id) else { throw ContractError(.resourceNotFound) }
+/// throw ContractError(.resourceAlreadyExists, details: ["title": "Groceries"])
+/// ```
+///
+/// It holds the facts without texts in one language. ``ContractErrorMiddleware`` renders it in the client's language and format. To throw
+/// errors of your own types instead, conform them to ``ContractErrorConvertible``.
 public struct ContractError: Error, Sendable {
     /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {
@@ -15,7 +21,15 @@ public struct ContractError: Error, Sendable {
         /// The code of the problem.
         public var code: ErrorCode
 
-        /// Creates a problem.
+        /// Creates an error.
+        /// - Parameters:
+        ///   - code: The code, of the catalogue or of your own.
+        ///   - message: A text that is more specific than that of the catalogue.
+        ///   - details: Further facts for programs.
+        ///   - problems: The problems with the input.
+        ///   - retryAfter: The time after which a retry makes sense.
+        ///   - headers: Further headers.
+        ///   - underlying: The original error, for the log.
         public init(path: FieldPath, code: ErrorCode) {
             self.path = path
             self.code = code
@@ -25,15 +39,15 @@ public struct ContractError: Error, Sendable {
     /// The largest number of problems in a response. If there are more, the details contain `truncated`.
     public static let maximumProblems = 50
 
-    /// The code. The catalogue defines its status.
+    /// The code. The catalogue defines its status and its text.
     public var code: ErrorCode
     /// A text that is more specific than that of the catalogue.
     public var message: LocalizedText?
-    /// Further facts.
+    /// Further facts, for programs. Never put secrets or personal data of others here: clients receive them.
     public var details: JSONObject
-    /// All problems with the input.
+    /// All problems with the input. A response has at most ``maximumProblems``.
     public var problems: [Problem]
-    /// The time after which a retry makes sense.
+    /// The time after which a retry makes sense. Rounded up to seconds in `Retry-After`. With 429 and 503, five seconds if `nil`.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
@@ -121,7 +135,7 @@ extension ContractError: HTTPResponseError {
 
 extension ContractError {
     /// Converts any thrown error to an error of the contract. An error of the framework keeps its status and headers but not its text. Any
-    /// other error becomes an internal error without details.
+    /// other error becomes an internal error without details, and is kept as ``underlying`` for the log.
     init(thrown error: any Error, answering request: Request, context: some RequestContext) {
         switch error {
         case let error as ContractError: self = error
@@ -137,6 +151,7 @@ extension ContractError {
         underlying = underlying ?? (error is ContractError ? nil : error)
     }
 
+    /// Converts an error of the framework.
     private init(_ error: any HTTPResponseError, headers: HTTPFields) {
         self.init(
             ErrorCode(forStatus: error.status),
@@ -151,6 +166,7 @@ extension ContractError {
 }
 
 extension ErrorCode {
+    /// Returns the general code of a status; any unknown 4xx is `REQUEST_MALFORMED`, and any 5xx an internal error.
     init(forStatus status: HTTPResponse.Status) {
         self =
             switch status.code {

@@ -6,6 +6,9 @@ import StrictJSON
 import Timekeeping
 
 /// Renders a ``ContractError`` as a response: the code, a text in the client's language, headers, and a body.
+///
+/// Pass one value to ``ContractRouter``, ``ContractGroup`` and `contractHTTP1`, so that all errors of a server have the same formats. Use
+/// it directly only to respond outside of a router.
 public struct ContractErrorRenderer: Sendable {
     /// The codes and their texts.
     public var catalogue: ErrorCatalogue
@@ -76,6 +79,7 @@ public struct ContractErrorRenderer: Sendable {
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
     }
 
+    /// The members of the body in one language.
     private func payload(for error: ContractError, language: Language, requestID: String) -> ErrorPayload {
         let definition = catalogue.closestDefinition(to: error.code)
         let status = definition?.status ?? 500
@@ -108,6 +112,7 @@ public struct ContractErrorRenderer: Sendable {
         return "urn:error:\(code)"
     }
 
+    /// The text: that of the error, the exact delay for a limit, or that of the catalogue.
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {
         if let message = error.message { return message }
         if definition?.status == 429, let wait = error.retryAfter { return ContractText.limited(wait: wait) }

@@ -1,4 +1,9 @@
 /// The path of a value in a request's body.
+///
+/// ```swift
+/// let path = FieldPath([.member("items"), .element(1), .member("name")])
+/// print(path.name, path.pointer)  // items[1].name #/items/1/name
+/// ```
 public struct FieldPath: Hashable, Sendable {
     /// One level of a path.
     public enum Step: Hashable, Sendable {
@@ -22,6 +27,7 @@ public struct FieldPath: Hashable, Sendable {
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self
     }
 
+    /// Returns the path of a member or an element.
     func appending(_ step: Step) -> FieldPath { FieldPath(steps + [step]) }
 
     /// The path in dot notation: `items[1].name`.
@@ -45,6 +51,7 @@ public struct FieldPath: Hashable, Sendable {
             }.joined()
     }
 
+    /// Escapes a name for a JSON Pointer (RFC 6901 §3) within a URI fragment (RFC 3986 §3.5).
     private static func escaped(_ name: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
         // Escapes bytes: in a comparison of characters, a combining mark would hide the slash before it.

@@ -3,6 +3,11 @@ public import HTTPTypes
 
 /// The rule that finds the client of a request: the connection's peer, or the address that trusted proxies report.
 ///
+/// ```swift
+/// let identity = ClientIdentity(trustedProxies: [try IPRange("10.0.0.7")])
+/// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
+/// ```
+///
 /// If the peer is not a trusted proxy, forwarding fields are ignored. If it is, the client is the right-most hop that is not a trusted
 /// proxy. If a hop is unreadable, hidden or unknown, the client is the proxy that reported it. If all hops are trusted, the client is the
 /// left-most one. If `Forwarded` and `X-Forwarded-For` are both present and disagree, a client has sent one of them and it is unknown
@@ -20,6 +25,10 @@ public struct ClientIdentity: Hashable, Sendable {
     public static let ipv6Prefixes = 48...64
 
     /// Creates a rule.
+    /// - Parameters:
+    ///   - trustedProxies: The proxies whose fields are trusted; none by default.
+    ///   - ipv6Prefix: The number of leading bits of an IPv6 address that identify a client. 64 is the smallest network that providers
+    ///     assign; use 56 or 48 if clients change it often.
     /// - Precondition: `ipv6Prefix` is one of ``ipv6Prefixes``.
     public init(trustedProxies: [IPRange] = [], ipv6Prefix: Int = 64) {
         precondition(Self.ipv6Prefixes.contains(ipv6Prefix), "ipv6Prefix must be from 48 to 64 (is \(ipv6Prefix))")
@@ -41,6 +50,7 @@ public struct ClientIdentity: Hashable, Sendable {
         return claim
     }
 
+    /// Follows the chain from the peer, as long as the hops are trusted.
     private func client(behind peer: IPAddress, _ chain: ForwardingChain) -> IPAddress {
         var client = peer
         for hop in chain.hops {
@@ -50,8 +60,10 @@ public struct ClientIdentity: Hashable, Sendable {
         return client
     }
 
+    /// Whether an address is that of a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
+    /// The identity of an address.
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 

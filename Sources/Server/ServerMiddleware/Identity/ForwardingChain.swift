@@ -54,6 +54,7 @@ private struct ForwardedReader {
         return bytes.isEmpty ? hops : nil
     }
 
+    /// Parses one element; a hop without `for` is unreadable.
     private mutating func element() -> ForwardedHop? {
         var hop: ForwardedHop?
         repeat {
@@ -72,6 +73,7 @@ private struct ForwardedReader {
         return hop ?? .unreadable
     }
 
+    /// Parses a token or a quoted string.
     private mutating func value() -> [UInt8]? {
         guard bytes.first == UInt8(ascii: "\"") else {
             // Real proxies omit the quotes that brackets and colons require.
@@ -93,12 +95,14 @@ private struct ForwardedReader {
         return nil
     }
 
+    /// Parses a token (RFC 9110 §5.6.2).
     private mutating func token() -> ArraySlice<UInt8> {
         let token = bytes.prefix(while: Self.isToken)
         bytes = bytes[token.endIndex...]
         return token
     }
 
+    /// Consumes a character if it is the next one.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard bytes.first == UInt8(ascii: character) else { return false }
         bytes = bytes.dropFirst()
@@ -118,6 +122,7 @@ private struct ForwardedReader {
 }
 
 extension ArraySlice<UInt8> {
+    /// The bytes without spaces and tabs at both ends.
     fileprivate var trimmingBlanks: ArraySlice<UInt8> {
         let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else { return [] }
@@ -127,6 +132,7 @@ extension ArraySlice<UInt8> {
 
 /// The node from which a proxy received a request.
 enum ForwardedHop: Hashable {
+    /// A node with an address.
     case address(IPAddress)
     /// The proxy doesn't know the node (`unknown`), hides it (`_secret`, RFC 7239 §6.3), or the value is unreadable.
     case unreadable

@@ -66,6 +66,7 @@ public struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress {
+    /// Parses four decimal numbers.
     private static func v4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
@@ -83,6 +84,7 @@ extension IPAddress {
         return bits
     }
 
+    /// Parses up to eight groups, with one `::` and an IPv4 address at the end.
     private static func v6(_ bytes: ArraySlice<UInt8>) -> UInt128? {
         let colon = UInt8(ascii: ":")
         var groups: [UInt16] = []
@@ -119,6 +121,7 @@ extension IPAddress {
         return groups.reduce(0) { $0 << 16 | UInt128($1) }
     }
 
+    /// Parses a group of one to four digits.
     private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt16? {
         guard (1...4).contains(digits.count) else { return nil }
         var number: UInt16 = 0
@@ -146,6 +149,7 @@ extension IPAddress: CustomStringConvertible {
         return zeros.count < 2 ? text(groups[...]) : "\(text(groups[..<zeros.lowerBound]))::\(text(groups[zeros.upperBound...]))"
     }
 
+    /// The longest run of zero groups, which the text shortens; of equal ones, the first.
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var (longest, current) = (0..<0, 0..<0)
         for (index, group) in groups.enumerated() {

@@ -6,6 +6,8 @@ public struct IPRange: Hashable, Sendable {
     public let prefixLength: Int
 
     /// Parses a range, or a single address, which is a range of one.
+    /// - Parameter text: The range, such as `10.0.0.0/8`, `2001:db8::/32` or `192.0.2.7`. Bits after the prefix must be zero, so that a
+    ///   mistyped range is noticed.
     /// - Throws: ``Refusal`` with a description for the author of the text.
     public init(_ text: String) throws(Refusal) {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -39,6 +39,7 @@ struct RateLimitMetrics: Sendable {
         let byPolicy = Mutex<[String: Counters]>([:])
     }
 
+    /// Creates the counters of policies when they are first used.
     init(factory: any MetricsFactory) {
         self.factory = factory
     }
@@ -74,6 +75,7 @@ struct RateLimitMetrics: Sendable {
         for claim in claims { counters(of: claim.policy).storeErrors.increment() }
     }
 
+    /// Returns the counters of a policy.
     private func counters(of policy: String) -> Counters {
         counters.byPolicy.withLock { counters in
             if let known = counters[policy] { return known }

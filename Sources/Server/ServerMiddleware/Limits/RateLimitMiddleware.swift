@@ -5,6 +5,12 @@ import RateLimiting
 
 /// Limits the requests of a router or a group.
 ///
+/// ```swift
+/// let limits = RateLimits([RateLimitRule(.requests(20, per: .seconds(60), name: "search-ip"))])
+/// router.add(middleware: RateLimitFieldsMiddleware())
+/// router.group("/search").add(middleware: RateLimitMiddleware(limits, .client("search-ip"))).get(use: search)
+/// ```
+///
 /// All policies decide together: if one refuses a request, none counts it. Refusals are thrown as ``ContractError`` for
 /// ``ContractErrorMiddleware``. Add ``RateLimitFieldsMiddleware`` outside of that, so that all responses have the fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {

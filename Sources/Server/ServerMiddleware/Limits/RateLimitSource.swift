@@ -10,6 +10,9 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
     /// Counts by client address, and also by the client's networks if the policy's rule has limits for them.
+    /// - Parameters:
+    ///   - policy: The name of the policy.
+    ///   - cost: The units that a request consumes; those of the policy if `nil`.
     public static func client(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { request, context, limits in
             let client = limits.client(of: request, in: context)
@@ -17,7 +20,10 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Counts all requests together.
+    /// Counts all requests together, under one key.
+    /// - Parameters:
+    ///   - policy: The name of the policy.
+    ///   - cost: The units that a request consumes; those of the policy if `nil`.
     public static func everybody(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { _, _, _ in RateLimitClaim(policy, cost: cost) }
     }
@@ -77,6 +83,7 @@ public struct JointKey: PartitionKey {
         self.parts = parts
     }
 
+    /// Adds the number of parts and each part, so that different lists have different keys.
     public func hash(into hasher: inout KeyHasher) {
         hasher.combine(UInt64(parts.count))
         for part in parts { part.hash(into: &hasher) }

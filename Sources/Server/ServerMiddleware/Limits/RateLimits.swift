@@ -7,7 +7,16 @@ public import RateLimiting
 
 /// The rate limits of a server. Decides about requests, provides the response fields, counts metrics and logs refusals.
 ///
-/// Routes and ``RateLimitMiddleware`` claim units of policies by name. The store counts them.
+/// ```swift
+/// let limits = RateLimits([RateLimitRule(.requests(20, per: .seconds(60), name: "search-ip"))])
+/// ```
+///
+/// Routes and ``RateLimitMiddleware`` claim units of policies by name. The store counts them: in memory, or with `SQLiteRateLimitStore` and
+/// `ValkeyRateLimitStore` also over restarts and several servers. Create one value per server: it can be used by several tasks at the same
+/// time.
+///
+/// The counters are `rate_limit_decisions`, `rate_limit_near`, `rate_limit_refunds` and `rate_limit_store_errors`, by policy. At most one
+/// refusal per policy and second is logged.
 public final class RateLimits: Sendable {
     fileprivate let store: any RateLimitStore
     private let identity: ClientIdentity
@@ -38,6 +47,7 @@ public final class RateLimits: Sendable {
     }
 
     /// Returns the client of a request, as a key for claims.
+    /// - Complexity: O(number of trusted proxies) for a peer that isn't trusted.
     public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {
         let peer = context.remoteAddress.flatMap(IPAddress.init)
         hint.give(if: identity.trustedProxies.isEmpty && request.headers[.xForwardedFor] != nil, context.logger)
@@ -91,6 +101,8 @@ public final class RateLimits: Sendable {
     public var usage: RateLimitUsage? { store.usage }
 
     /// Replaces the policy, mode or visibility of the policy with the same name. Usage is kept, so clients don't get a new burst.
+    /// - Parameter rule: The new rule. A rule with that name must exist.
+    /// - Throws: The error of the store.
     public func change(to rule: RateLimitRule) async throws {
         try await store.change(to: rule)
     }
@@ -129,7 +141,9 @@ public struct RateLimitAdmission: Sendable {
     fileprivate let request: RequestLimits
 
     /// Runs the work of the request. A store in the same database as the limits commits the changes of the work and the usage of the
-    /// request's keys in one transaction.
+    /// request's keys in one transaction. With any other store, it only runs the work.
+    /// - Parameter work: The work, which writes through such a store.
+    /// - Throws: The errors of the work.
     public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
     }

@@ -5,6 +5,7 @@ import Timekeeping
 
 /// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. No line names a client.
 struct RefusalLog: Sendable {
+    /// The time of the next line of a policy, and the refusals since the last one.
     private struct State {
         var next: Duration = .zero
         var unreported = 0
@@ -17,6 +18,7 @@ struct RefusalLog: Sendable {
     private let states = States()
     private let clock: MonotonicClock
 
+    /// Creates a log without entries.
     init<C: Clock>(clock: C) where C.Duration == Duration {
         self.clock = MonotonicClock(clock)
     }
@@ -47,6 +49,7 @@ struct RefusalLog: Sendable {
 final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 
+    /// Logs the hint if it is due and was not logged before.
     func give(if isDue: Bool, _ logger: Logger) {
         guard isDue, !isGiven.load(ordering: .relaxed), !isGiven.exchange(true, ordering: .relaxed) else { return }
         logger.notice("X-Forwarded-For ignored: no proxy is trusted, and limits count by the connection's address")

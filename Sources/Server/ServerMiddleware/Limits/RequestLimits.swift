@@ -3,6 +3,8 @@ import RateLimiting
 import Synchronization
 
 /// The state of the limits of one request. The middleware that claims writes it, and the one that adds the response fields reads it.
+///
+/// The context of a request has one; see ``LimitedRequestContext``. Apps only create it.
 public final class RequestLimits: Sendable {
     private struct State {
         /// Claims of the middleware about which the route decides.

@@ -22,6 +22,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
         self.routes = routes
     }
 
+    /// Calls the next handler and converts its error. An internal error is logged as `Request failed` with its cause.
     public func handle(
         _ request: Request,
         context: Context,
@@ -57,6 +58,7 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
     private let form: ErrorForm
 
     /// Creates the middleware.
+    /// - Parameter form: The format of errors that the routes inside of it throw.
     public init(_ form: ErrorForm) {
         self.form = form
     }

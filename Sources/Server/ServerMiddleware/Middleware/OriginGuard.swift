@@ -6,6 +6,13 @@ public import Hummingbird
 ///
 /// A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null`. So if the origin is `null` or absent, `Sec-Fetch-Site`
 /// decides, which browsers have sent since 2023. A request with neither does not come from a browser and needs no protection.
+///
+/// ```swift
+/// let origins = OriginGuard { $0 == "https://accounts.example.com" }
+/// guard origins.admits(request) else { throw ContractError(.resourceForbidden) }
+/// ```
+/// Use it for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need it: a browser adds no
+/// token by itself.
 public struct OriginGuard: Sendable {
     private let isOwn: @Sendable (String) -> Bool
 

@@ -7,6 +7,8 @@ import Synchronization
 
 /// Gives each request an id: the value of `X-Request-Id` if it is valid, otherwise a new one. The id is in the response headers, in the
 /// metadata of every log line, and in error responses.
+///
+/// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` outside of all middleware that logs.
 public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
     private let adoptsContextID: Bool
 

@@ -20,7 +20,7 @@ public final class RouteIndex: Sendable {
         self.isCaseInsensitive = isCaseInsensitive
     }
 
-    /// Adds the routes of a router.
+    /// Adds the routes of a router, and replaces those that were added before. A GET route also has HEAD.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
         var found: [String: Entry] = [:]
         for route in router.routes {

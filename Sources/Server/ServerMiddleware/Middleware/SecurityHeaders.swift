@@ -5,6 +5,8 @@ public import Hummingbird
 ///
 /// ``SecurityHeadersMiddleware`` adds them to every routed response. Responses to invalid HTTP have them if they are passed to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
+///
+/// The values suit an API: no content may load anything or be framed. A page sets its own `Content-Security-Policy`, which is not replaced.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
@@ -34,7 +36,7 @@ public struct SecurityHeaders: Sendable {
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
     private let securityHeaders: SecurityHeaders
 
-    /// Creates the middleware.
+    /// Creates the middleware. Add it outside of ``ContractErrorMiddleware``, so that errors have the headers, too.
     public init(_ securityHeaders: SecurityHeaders) {
         self.securityHeaders = securityHeaders
     }

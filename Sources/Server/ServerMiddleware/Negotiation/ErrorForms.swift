@@ -12,6 +12,9 @@ public struct ErrorForms: Hashable, Sendable {
     public var below: [String: ErrorForm]
 
     /// Creates the rule.
+    /// - Parameters:
+    ///   - usual: The default format.
+    ///   - below: Formats of paths and of everything below them.
     public init(_ usual: ErrorForm = .standard, below: [String: ErrorForm] = [:]) {
         self.usual = usual
         self.below = below
@@ -36,6 +39,7 @@ public struct ErrorForms: Hashable, Sendable {
     private static let problem = "application/problem+json"
     private static let json = "application/json"
 
+    /// The format of the longest path that the given one begins with.
     private func form(below path: String) -> ErrorForm? {
         var longest: (count: Int, form: ErrorForm)?
         for (prefix, form) in below {

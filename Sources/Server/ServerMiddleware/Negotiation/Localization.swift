@@ -10,12 +10,15 @@ public struct Localization: Hashable, Sendable {
     public var fallback: Language
 
     /// Creates a rule.
+    /// - Parameters:
+    ///   - supported: The languages in which texts are available.
+    ///   - fallback: The language for clients that accept none of them.
     public init(supported: [Language] = Language.supported, fallback: Language = .english) {
         self.supported = supported
         self.fallback = fallback
     }
 
-    /// Returns the language of the response to a request.
+    /// Returns the language of the response to a request, by the qualities of `Accept-Language` (RFC 9110 §12.5.4).
     public func language(of request: Request) -> Language {
         LanguagePreference(acceptLanguage: request.headers.value(of: .acceptLanguage)).choose(from: supported, fallback: fallback)
     }

@@ -1,4 +1,10 @@
 /// The media types that a client accepts, from an `Accept` header (RFC 9110 §12.5.1).
+///
+/// ```swift
+/// let preference = MediaPreference(accept: "text/html, application/json;q=0.5, */*;q=0.1")
+/// preference.quality(of: "application/json")  // 0.5
+/// preference.quality(of: "image/png")  // 0.1
+/// ```
 public struct MediaPreference: Hashable, Sendable {
     private struct Range: Hashable, Sendable {
         let type: String
@@ -36,6 +42,7 @@ public struct MediaPreference: Hashable, Sendable {
         ranges?.contains { "\($0.type)/\($0.subtype)" == type && $0.quality > 0 } == true
     }
 
+    /// Parses a media range; `nil` if it is invalid.
     private static func range(_ item: Substring) -> Range? {
         let parts = split(item, at: ";").map(trimmed)
         let halves = (parts.first ?? "").lowercased().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -48,10 +55,12 @@ public struct MediaPreference: Hashable, Sendable {
         return Range(type: halves[0], subtype: halves[1], quality: quality)
     }
 
+    /// Whether a text is a token (RFC 9110 §5.6.2).
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
     }
 
+    /// Removes spaces and tabs at both ends.
     private static func trimmed(_ text: Substring) -> Substring {
         let start = text.drop { $0 == " " || $0 == "\t" }
         let end = start.lastIndex { $0 != " " && $0 != "\t" }

@@ -135,7 +135,7 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
 public protocol ContractRequestContext: RequestContext, Sendable where Decoder == RequestReader {}
 
 extension ContractRequestContext {
-    /// The largest body, in bytes. The default is 64 KiB.
+    /// The largest body, in bytes. The default is 64 KiB. Implement it in the context for another size.
     public var maxUploadSize: Int { 65_536 }
     /// A reader of bodies up to `maxUploadSize`.
     public var requestDecoder: RequestReader { RequestReader(maximumBodySize: maxUploadSize) }
@@ -148,6 +148,7 @@ extension ContractRequestContext {
 public struct BasicContractContext: ContractRequestContext {
     public var coreContext: CoreRequestContextStorage
 
+    /// Creates the context of a request.
     public init(source: Source) {
         coreContext = .init(source: source)
     }

@@ -15,8 +15,11 @@ public enum RequestPriority: Hashable, Sendable, CaseIterable {
 /// A refused client gets a place in a ``VirtualLine`` of its priority. Half of the queue is reserved for clients that return after their
 /// delay.
 struct InFlightLimit<Waiter> {
+    /// The decision about a request.
     enum Admission {
+        /// The request has a place.
         case start
+        /// The request waits, with an id for ``leave(_:of:)``.
         case waiting(id: UInt64, Waiter)
         /// The client should return after the delay.
         case refused(Duration)
@@ -24,6 +27,7 @@ struct InFlightLimit<Waiter> {
 
     /// The requests of one priority.
     private struct Class {
+        /// The requests that are processed.
         var running = 0
         var waiting: [(id: UInt64, waiter: Waiter)] = []
         var line = VirtualLine<String?>()
@@ -36,6 +40,10 @@ struct InFlightLimit<Waiter> {
     private var deferrable: Class
     private var lastID: UInt64 = 0
 
+    /// Creates a limit without requests.
+    /// - Parameters:
+    ///   - limit: The number of requests that are processed at once.
+    ///   - waiting: The number of requests that may wait. Deferrable ones may use half of it.
     init(_ limit: Int, waiting: Int) {
         (self.limit, maximumWaiting) = (limit, waiting)
         // The estimate is 100 ms per request until the rate has been measured.
@@ -43,7 +51,9 @@ struct InFlightLimit<Waiter> {
         (essential, deferrable) = (idle, idle)
     }
 
+    /// The number of requests that are processed.
     var running: Int { essential.running + deferrable.running }
+    /// The number of requests that wait.
     var waiting: Int { essential.waiting.count + deferrable.waiting.count }
 
     /// Decides about a request.
@@ -108,11 +118,13 @@ struct InFlightLimit<Waiter> {
         return self[priority].line.place(for: client, rate: rate, at: now, chance: chance)
     }
 
+    /// Whether a request of a priority can start now.
     private func hasRoom(for priority: RequestPriority) -> Bool {
         guard running < limit else { return false }
         return priority == .essential || self[priority].running < max(1, limit / 2)
     }
 
+    /// Records for each rate of service whether its class was busy, and a served request.
     private mutating func noteLoad(at now: Duration, served: RequestPriority? = nil) {
         for priority in RequestPriority.allCases {
             let isBusy = !hasRoom(for: priority)

@@ -15,6 +15,13 @@ import Timekeeping
 ///
 /// The counter `requests_shed` counts refusals, by `reason`: `full` if too many requests were waiting already, `late` if a request waited
 /// too long.
+///
+/// ```swift
+/// let shedding = LoadShedding(limit: 256)
+/// router.group().add(middleware: LoadSheddingMiddleware(shedding)).get("/notes", use: list)
+/// ```
+/// Choose the limit by the resource that the requests share: about the number of requests that the database or the processors handle at
+/// full throughput. A larger limit only makes all requests slower.
 public final class LoadShedding: Sendable {
     /// The reason for a refusal.
     enum Reason: String, CaseIterable { case full, late }
@@ -109,6 +116,7 @@ public final class LoadShedding: Sendable {
         return try result.get()
     }
 
+    /// Takes a place, waits for one, or throws a refusal.
     private func enter(_ priority: RequestPriority, from client: @escaping @Sendable () -> String?) async throws {
         try Task.checkCancellation()
         let admission = state.withLock { $0.enter(priority, from: client, at: clock.now, chance: chance) { Turn() } }
@@ -150,6 +158,7 @@ public final class LoadShedding: Sendable {
         next?.complete(.success(()))
     }
 
+    /// Delays a response with 503, unless too many are delayed already.
     private func delayRefusal() async throws {
         guard refusalDelay > .zero else { return }
         let count = delayed.wrappingAdd(1, ordering: .relaxed).newValue

@@ -81,6 +81,7 @@ private final class RequestMetrics: Sendable {
         inFlight = Meter(label: "http_server_requests_in_flight", dimensions: [], factory: factory)
     }
 
+    /// Counts and times a request.
     func note(_ method: HTTPRequest.Method, _ route: String, _ outcome: Outcome, took duration: Duration) {
         let series = Series(
             method: Self.usual.contains(method) ? method.rawValue : "other",

@@ -7,6 +7,10 @@ import Logging
 /// The trace of a request and the current span in it ([W3C Trace Context](https://www.w3.org/TR/trace-context/)).
 ///
 /// ``TraceContextMiddleware`` sets it for each request, and ``TraceContextInstrument`` forwards it to other services.
+///
+/// ```swift
+/// if let trace = ServiceContext.current?.traceContext { print(trace.traceID, trace.child().traceparent) }
+/// ```
 public struct TraceContext: Hashable, Sendable {
     /// 32 lowercase hexadecimal digits, not all zero.
     public let traceID: String
@@ -33,7 +37,7 @@ public struct TraceContext: Hashable, Sendable {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
     }
 
-    /// Starts a new trace, which is not sampled.
+    /// Starts a new trace, which is not sampled. Ids are unique but not secret.
     public static func new() -> TraceContext {
         let (high, low) = UniqueNumbers.next()
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
@@ -49,6 +53,7 @@ public struct TraceContext: Hashable, Sendable {
 
     private static func newSpan() -> String { digits(max(1, UniqueNumbers.next().0)) }
 
+    /// Formats numbers as 16 hexadecimal digits each.
     private static func digits(_ numbers: UInt64...) -> String {
         String(unsafeUninitializedCapacity: 16 * numbers.count) { text in
             for (index, number) in numbers.enumerated() {
@@ -58,6 +63,7 @@ public struct TraceContext: Hashable, Sendable {
         }
     }
 
+    /// Returns lowercase hexadecimal digits as text; `nil` for any other bytes.
     private static func hex(_ bytes: ArraySlice<UInt8>) -> String? {
         let isHex = bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         return isHex ? String(decoding: bytes, as: UTF8.self) : nil
@@ -87,6 +93,7 @@ public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
 
+    /// Reads `traceparent` of incoming messages.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier,
         into context: inout ServiceContext,
@@ -95,6 +102,7 @@ public struct TraceContextInstrument: Instrument {
         context.traceContext = extractor.extract(key: "traceparent", from: carrier).flatMap(TraceContext.init)
     }
 
+    /// Writes a child span of the current trace as `traceparent`.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext,
         into carrier: inout Carrier,

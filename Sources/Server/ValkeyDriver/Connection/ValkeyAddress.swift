@@ -8,11 +8,13 @@ import Foundation
 public struct ValkeyAddress: Hashable, Sendable {
     /// The host name or IP address.
     public let host: String
-    /// The port.
+    /// The port, 1 to 65,535; 6379 by default.
     public let port: Int
-    /// The number of the database.
+    /// The number of the database, 0 by default. A cluster only has 0.
     public let database: Int
+    /// The user of the access control list; `nil` for the default user.
     let user: String?
+    /// The password. Internal, so that no caller can print it by accident.
     let password: String?
 
     /// The reason for which a text is not an address. The description doesn't contain the text, which can contain a password.
@@ -22,6 +24,7 @@ public struct ValkeyAddress: Hashable, Sendable {
     }
 
     /// Parses a URL such as `valkey://user:password@host:6379/0`; `redis://` means the same.
+    /// - Parameter url: The URL. Reserved characters in user and password are percent-encoded.
     /// - Throws: ``Failure``, also for `rediss://` and `valkeys://`: the client doesn't support TLS.
     public init(url: String) throws(Failure) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {
@@ -56,6 +59,7 @@ public struct ValkeyAddress: Hashable, Sendable {
         guard user == nil || password != nil else { throw Failure(description: "must contain a password if it contains a user") }
     }
 
+    /// The number in a path; `nil` if the path is not a number.
     private static func database(of path: String) -> Int? {
         let number = path.hasPrefix("/") ? path.dropFirst() : path[...]
         if number.isEmpty { return 0 }

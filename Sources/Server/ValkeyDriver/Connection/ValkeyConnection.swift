@@ -2,20 +2,26 @@ import NIOCore
 
 /// A pending command, and its caller.
 struct PendingCommand: Sendable {
+    /// The command in the wire format.
     let bytes: [UInt8]
+    /// The time by which the reply must have arrived.
     let deadline: NIODeadline
+    /// Called exactly once, on the event loop.
     let finish: @Sendable (Result<ValkeyReply, ValkeyError>) -> Void
 }
 
 /// One connection. Sends commands, and assigns replies to them by their order.
 ///
-/// A late reply ends the connection, so that no later command gets it. Unchecked: confined to its event loop.
+/// The protocol has no ids: the first reply belongs to the oldest command. So a late reply ends the connection, in order that no later
+/// command gets it. Unchecked: confined to its event loop.
 final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
     private let reader = ReplyReader()
     private var channel: (any Channel)?
+    /// The commands without a reply, oldest first.
     private var inFlight = CircularBuffer<PendingCommand>()
+    /// The timer for the earliest deadline, or for one that has become later.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     private var isEnded = false
     private let hasRoom: (ValkeyConnection) -> Void
@@ -24,6 +30,7 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     /// The largest number of commands without a reply. If the server stalls, at most these are executed late.
     static let mostInFlight = 256
 
+    /// Creates the handler of a channel.
     /// - Parameters:
     ///   - hasRoom: Called when replies have arrived, so that more commands can be sent.
     ///   - hasEnded: Called once, when the connection is lost or ended.
@@ -78,8 +85,10 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
 }
 
 extension ValkeyConnection {
+    /// Stores the channel. Commands can be sent from now on.
     func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
 
+    /// Decodes replies and finishes their commands.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
         do {
@@ -93,6 +102,7 @@ extension ValkeyConnection {
         }
     }
 
+    /// Reports that the pipeline has room, once per batch of replies.
     func channelReadComplete(context: ChannelHandlerContext) {
         if !isEnded { hasRoom(self) }
     }
@@ -101,6 +111,7 @@ extension ValkeyConnection {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
 
+    /// Finishes a command. An error that another connection may resolve also ends this one.
     private func answer(_ command: PendingCommand, with reply: ValkeyReply) {
         guard case .error(let text) = reply else { return command.finish(.success(reply)) }
         let error = ValkeyError(text: text)

@@ -3,11 +3,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The pending commands for the event loop, and whether there is a connection for them.
+/// The pending commands for the event loop, and whether there is a connection for them. Callers append under a lock; the event loop takes
+/// as many as the pipeline has room for.
 struct ReplyQueue: Sendable {
+    /// Whether a connection is ready. While it is `false`, commands are refused.
     var isReady = false
     /// Whether the event loop is scheduled to send the commands.
     var isScheduled = false
+    /// The commands that were not sent yet, oldest first.
     var commands = CircularBuffer<PendingCommand>()
     /// The reason for which the last connection ended.
     var lastFailure = ValkeyError.unavailable
@@ -15,8 +18,9 @@ struct ReplyQueue: Sendable {
 
 /// Maintains one ready connection: connects, signs in, sends the commands of an inbox, and reconnects when a connection ends.
 ///
-/// A connection is ready when the server has replied to `PING`, because connecting alone also succeeds if the server hangs. Unchecked:
-/// confined to its event loop.
+/// A connection is ready when the server has replied to `PING`, because connecting alone also succeeds if the server hangs. The steps of
+/// signing in (password, database, name, scripts, `PING`) are sent in one pipeline. The first loss of a connection is logged, and the next
+/// success; the attempts in between are only counted. Unchecked: confined to its event loop.
 final class ValkeyLink: @unchecked Sendable {
     private let address: ValkeyAddress
     private let name: String
@@ -28,6 +32,7 @@ final class ValkeyLink: @unchecked Sendable {
     private var connection: ValkeyConnection?
     private var isReady = false
     private var isClosed = false
+    /// Whether the present outage was logged.
     private var hasReported = false
 
     /// The longest time that connecting and signing in may each take.
@@ -37,6 +42,7 @@ final class ValkeyLink: @unchecked Sendable {
     /// The pause if the settings are wrong, when no attempt succeeds before they are changed.
     static let longPauses = Int64(2_000)...5_000
 
+    /// Creates a link without a connection.
     init(
         address: ValkeyAddress,
         name: String,
@@ -86,6 +92,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection?.end(.closed)
     }
 
+    /// Sends as many pending commands as the pipeline has room for.
     private func send(on connection: ValkeyConnection) {
         guard isReady else { return }
         let commands = inbox.value.withLock { inbox in
@@ -98,6 +105,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection.send(commands)
     }
 
+    /// Sends the commands that prepare a connection. If one fails, the connection ends.
     private func signIn(on connection: ValkeyConnection) {
         // The link was closed while it was connecting.
         guard !isClosed else { return connection.end(.closed) }
@@ -130,6 +138,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection.send(steps)
     }
 
+    /// Accepts commands on a connection.
     private func ready(_ connection: ValkeyConnection) {
         guard connection === self.connection, !isClosed else { return }
         isReady = true
@@ -139,6 +148,7 @@ final class ValkeyLink: @unchecked Sendable {
         hasReported = false
     }
 
+    /// Fails the pending commands, and schedules the next attempt.
     private func ended(_ connection: ValkeyConnection, _ error: ValkeyError) {
         guard connection === self.connection else { return }
         self.connection = nil
@@ -162,7 +172,7 @@ final class ValkeyLink: @unchecked Sendable {
     }
 }
 
-/// An inbox that a client and its link share.
+/// An inbox that a client and its link share. The link lives as long as its event loop uses it, also after the client is released.
 final class InboxBox: Sendable {
     let value = Mutex(ReplyQueue())
 }

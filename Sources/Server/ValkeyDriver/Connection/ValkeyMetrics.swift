@@ -17,6 +17,7 @@ final class ValkeyMetrics: Sendable {
     private let factory: any MetricsFactory
     private let errors = Mutex<[String: Counter]>([:])
 
+    /// Creates the metrics; `valkey_connected` begins with 0.
     init(factory: any MetricsFactory) {
         self.factory = factory
         connected = Meter(label: "valkey_connected", dimensions: [], factory: factory)
@@ -30,7 +31,7 @@ final class ValkeyMetrics: Sendable {
     /// Records whether a connection is ready.
     func noteConnection(isReady: Bool) { connected.set(isReady ? 1 : 0) }
 
-    /// Counts a command that was sent.
+    /// Counts a command and, if it succeeded, records its duration.
     func finished(after start: NIODeadline, failure: ValkeyError?) {
         guard let failure else {
             succeeded.increment()

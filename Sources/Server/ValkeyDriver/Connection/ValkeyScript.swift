@@ -3,12 +3,15 @@ import Synchronization
 /// A Lua script that the server stores and executes by its digest.
 ///
 /// A client loads its scripts with each new connection. If the server has dropped a script meanwhile, the client sends the text.
+///
+/// Use a script to read and write several keys atomically. Create it once, as a static constant: the digest is stored in it.
 public final class ValkeyScript: Sendable {
     /// The text of the script.
     public let text: String
     private let knownDigest = Mutex<String?>(nil)
 
     /// Creates a script.
+    /// - Parameter text: The Lua code. The keys are in `KEYS`, the arguments in `ARGV`.
     public init(_ text: String) {
         self.text = text
     }
@@ -21,6 +24,10 @@ public final class ValkeyScript: Sendable {
 
     /// Returns the command that executes the script.
     /// - Parameter digest: The digest; the text is sent if `nil`.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - arguments: The arguments.
     func call(by digest: String?, keys: [[UInt8]], arguments: [[UInt8]]) -> ValkeyCommand {
         var command = digest.map { ValkeyCommand("EVALSHA", $0) } ?? ValkeyCommand("EVAL", text)
         command.append(String(keys.count))

@@ -1,6 +1,9 @@
 import CHiredis
 
 /// Decodes replies from bytes that arrive in chunks of any size. Not thread-safe.
+///
+/// The codec is that of hiredis (RESP 2). Its memory is bounded here: the size of a reply, and the number of elements of an array, which a
+/// few bytes could claim to be billions.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let mostBytes: Int
@@ -10,7 +13,8 @@ final class ReplyReader {
     /// The largest number of elements in one array. The codec allocates memory for them before they arrive.
     static let mostElements = 65_536
 
-    /// - Parameter mostBytes: The largest size of one reply.
+    /// Creates a reader.
+    /// - Parameter mostBytes: The largest size of one reply, in bytes.
     init(mostBytes: Int = 1 << 20) {
         guard let reader = redisReaderCreate() else { preconditionFailure("no memory for a reader of replies") }
         reader.pointee.fn = Self.boundedFunctions
@@ -20,7 +24,8 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// Adds received bytes.
+    /// Adds received bytes, which are copied.
+    /// - Throws: `ValkeyError.protocolViolation` if there is no memory or the reader has failed before.
     func feed(_ bytes: UnsafeRawBufferPointer) throws(ValkeyError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
         pending += bytes.count

@@ -6,21 +6,24 @@ import CHiredis
 /// var command = ValkeyCommand("SET", "greeting")
 /// command.append([0, 255])
 /// ```
+///
+/// Arguments are sent with their lengths, so no argument can become a part of the command, whatever its bytes.
 public struct ValkeyCommand: Sendable {
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
 
     /// Creates a command from texts.
+    /// - Parameter arguments: The name of the command, then its first arguments.
     public init(_ arguments: String...) {
         for argument in arguments { append(argument) }
     }
 
-    /// Adds an argument.
+    /// Adds a text as an argument.
     public mutating func append(_ argument: String) {
         append(Array(argument.utf8))
     }
 
-    /// Adds an argument.
+    /// Adds bytes as an argument.
     public mutating func append(_ argument: [UInt8]) {
         bytes += argument
         lengths.append(argument.count)
@@ -44,6 +47,7 @@ public struct ValkeyCommand: Sendable {
         }
     }
 
+    /// The address of no bytes.
     private nonisolated(unsafe) static let empty = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         byte.initialize(to: 0)

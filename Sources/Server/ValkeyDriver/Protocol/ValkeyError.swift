@@ -1,4 +1,7 @@
 /// The reason for which a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
+///
+/// Only after ``unavailable``, ``configuration(code:)``, ``store(code:)`` and ``refused(code:)`` it is certain that the command was not
+/// executed; after the others, it may have been.
 public enum ValkeyError: Error, Hashable, Sendable {
     /// No connection is ready. The command was not sent.
     case unavailable
@@ -14,7 +17,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
     case configuration(code: String)
     /// The server refused the command for another reason, such as `NOSCRIPT`.
     case refused(code: String)
-    /// The client is closed.
+    /// The client was closed, before or while the command was sent.
     case closed
 
     /// Creates the error of a reply from its text. Only the first word is stored, because the others can contain keys.

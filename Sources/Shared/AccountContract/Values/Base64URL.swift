@@ -2,7 +2,7 @@
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The text of bytes.
+    /// Returns the text of bytes: four letters for three bytes, without padding. O(length).
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var (buffer, bits): (UInt16, Int) = (0, 0)
@@ -21,7 +21,7 @@ package enum Base64URL {
     /// - Returns: `nil` if the text is not what ``encoded(_:)`` returns for any bytes.
     package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
 
-    /// The bytes of a text that is given as ASCII.
+    /// Decodes a text that is given as ASCII. O(length).
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
@@ -38,6 +38,7 @@ package enum Base64URL {
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
     }
 
+    /// Returns the six bits of a letter; `nil` for any other byte.
     private static func value(of letter: UInt8) -> UInt8? {
         switch letter {
         case 0x41...0x5A: letter - 0x41

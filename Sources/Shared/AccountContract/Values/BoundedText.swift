@@ -1,6 +1,9 @@
 public import ErrorContract
 
 /// A validated text from a client, with a maximum length. A value of the type proves that the text was validated.
+///
+/// The server decodes requests into such types, so an invalid value becomes a `FieldViolation` at its field before any code of a route
+/// runs. An app uses them to find the same problems before it sends a request.
 public protocol BoundedText: Codable, Hashable, Sendable {
     /// The text.
     var rawValue: String { get }
@@ -42,7 +45,7 @@ extension BoundedText {
     }
 }
 
-/// The token of a reset link, which proves that the user received the email.
+/// The token of a reset link, which proves that the user received the email. It can be used once. A server stores only its digest.
 public struct ResetToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
@@ -55,7 +58,8 @@ public struct ResetToken: BoundedText {
     }
 }
 
-/// The token that refreshes a session.
+/// The token that refreshes a session. Each refresh replaces it, and a later use of an earlier one ends the session. A server stores only
+/// its digest, and an app stores it in the keychain.
 public struct RefreshToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
@@ -82,7 +86,8 @@ public struct DeviceToken: BoundedText {
     }
 }
 
-/// A password as the user typed it. The server's policy, not this type, determines whether it is strong enough.
+/// A password as the user typed it, without any normalization. The server's policy, not this type, determines whether it is strong enough.
+/// Descriptions don't contain the text.
 public struct Password: BoundedText {
     /// The maximum length in UTF-8 bytes: far above every policy, to keep the cost of refusing a password small.
     public static let maximumLength = 4_096
@@ -95,6 +100,7 @@ public struct Password: BoundedText {
     }
 }
 
+/// Validates secrets: not empty, and at most a number of bytes.
 private enum Secrets {
     static func bounded(_ text: String, bytes maximum: Int) throws(TextRefusal) -> String {
         guard !text.isEmpty else { throw .empty }
@@ -112,7 +118,8 @@ extension BoundedText where Self: SecretText {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A type whose descriptions never contain its text, so that it can't be logged by mistake.
+/// A type whose descriptions never contain its text, so that it can't be logged by mistake: neither by `print`, nor by `dump`, nor in the
+/// description of a value that contains it. Read the text with `rawValue`.
 public protocol SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension ResetToken: SecretText {}

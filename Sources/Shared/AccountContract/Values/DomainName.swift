@@ -2,8 +2,10 @@ import Foundation
 
 /// Internet domain names in the form that is used for lookups.
 enum DomainName {
-    /// Returns the name in lower-case ASCII, with labels beyond ASCII in punycode, or `nil` if it is not a name with at least
-    /// two labels and an alphabetic top-level label of 2 to 63 characters.
+    /// Returns the name in lower-case ASCII, with labels beyond ASCII in punycode, or `nil` if it is not a name with at least two labels
+    /// and an alphabetic top-level label of 2 to 63 characters.
+    ///
+    /// A name has at most 253 bytes, and a label at most 63. The result is stable: the name of a result is the result itself.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
@@ -24,6 +26,8 @@ enum DomainName {
         return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
     }
 
+    /// Returns a label in ASCII; `nil` if it is empty, too long, begins or ends with a hyphen, or has another character than letters,
+    /// digits, marks and hyphens.
     private static func asciiLabel(_ label: String) -> String? {
         let isASCII = label.utf8.allSatisfy { $0 < 0x80 }
         guard label.utf8.first != UInt8(ascii: "-"), label.utf8.last != UInt8(ascii: "-"), !label.isEmpty,
@@ -51,10 +55,12 @@ enum DomainName {
         }
     }
 
+    /// Letters, digits and marks of any script, and `-`.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "-" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil || isMark(scalar)
     }
 
+    /// Marks that combine with the letter before.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark: true
@@ -153,6 +159,7 @@ enum Punycode {
         return nil
     }
 
+    /// Returns the value of a digit in base 36.
     private static func value(of byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte) - 0x61
@@ -162,10 +169,12 @@ enum Punycode {
         }
     }
 
+    /// Returns the digit of a value in base 36, in lower case.
     private static func digit(_ value: UInt32) -> Character {
         Character(Unicode.Scalar(UInt8(value < 26 ? 0x61 + value : 0x30 + value - 26)))
     }
 
+    /// Adapts the bias after a delta (RFC 3492 §6.1).
     private static func adapt(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
         var delta = isFirst ? delta / 700 : delta / 2
         delta += delta / count

@@ -3,15 +3,18 @@ import Foundation
 
 /// An email address that identifies an account. Client and server validate it by the same rules.
 ///
-/// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode
-/// with a top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are
-/// refused. Two addresses that only differ in case are equal.
+/// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode with a
+/// top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are refused. Two
+/// addresses that only differ in case are equal.
 ///
 /// ```swift
 /// let email = try EmailAddress(" Ana@Example.com ")
 /// print(email.text)  // Ana@example.com
 /// print(email.normalized)  // ana@example.com
 /// ```
+///
+/// Quoted local parts (RFC 5321) and letters beyond ASCII before the `@` (RFC 6531) are refused. Dots and `+` tags are significant. The
+/// type doesn't check whether the domain exists.
 public struct EmailAddress: Sendable {
     /// The address to which emails are sent: the local part as the user typed it, the domain in lower-case ASCII.
     public let text: String
@@ -20,7 +23,8 @@ public struct EmailAddress: Sendable {
 
     /// Validates an address. Surrounding spaces are ignored. O(length).
     ///
-    /// - Throws: ``EmailRefusal``.
+    /// - Parameter typed: The text as the user typed it. More than 1,024 bytes are refused before any other work.
+    /// - Throws: ``EmailRefusal`` with the first reason.
     public init(_ typed: String) throws(EmailRefusal) {
         guard !Self.isPlain(typed) else {
             (text, normalized) = (typed, typed)
@@ -98,6 +102,7 @@ public struct EmailAddress: Sendable {
         return String(scalars[first...last])
     }
 
+    /// Whether a byte is allowed before the `@`.
     private static func isLocal(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -106,6 +111,7 @@ public struct EmailAddress: Sendable {
         }
     }
 
+    /// Whether a character can be seen: no white space, and no control, format or unassigned character.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.properties.isDefaultIgnorableCodePoint, !scalar.properties.isWhitespace else { return false }
         switch scalar.properties.generalCategory {
@@ -117,7 +123,9 @@ public struct EmailAddress: Sendable {
 }
 
 extension EmailAddress: Hashable {
+    /// Compares the normalized addresses.
     public static func == (left: EmailAddress, right: EmailAddress) -> Bool { left.normalized == right.normalized }
+    /// Hashes the normalized address.
     public func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
 }
 
@@ -143,7 +151,7 @@ extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, C
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The reason why a text was refused as an email address.
+/// The reason why a text was refused as an email address. It contains no part of the text, so it can be logged.
 public enum EmailRefusal: String, Error, Hashable, Sendable, CaseIterable, ContractRefusal {
     /// The text is empty or consists of spaces.
     case empty

@@ -37,6 +37,7 @@ public struct FirstName: BoundedText {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     }
 
+    /// Returns the text without surrounding white space, after the checks that apply to every name.
     private static func trimmed(_ text: String) throws(TextRefusal) -> String {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { throw .empty }
@@ -45,6 +46,7 @@ public struct FirstName: BoundedText {
         return trimmed
     }
 
+    /// Whether a character can be part of a new name.
     private static func isOfNames(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
@@ -55,6 +57,7 @@ public struct FirstName: BoundedText {
         }
     }
 
+    /// The characters other than letters and marks.
     private static let signs: Set<Unicode.Scalar> = [" ", "'", "’", ".", "-"]
 
     /// Whether a dot is followed by two letters or marks, as in a domain name. Initials such as `J.R.` have one letter each.
@@ -64,6 +67,7 @@ public struct FirstName: BoundedText {
         }
     }
 
+    /// Whether a text contains the beginning of a web address.
     private static func isAddress(_ text: String) -> Bool {
         let folded = text.lowercased()
         return folded.contains("://") || folded.contains("www.")
@@ -78,5 +82,6 @@ public struct FirstName: BoundedText {
         }
     }
 
+    /// The zero-width non-joiner and joiner.
     private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
 }

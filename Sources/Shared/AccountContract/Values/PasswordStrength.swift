@@ -2,8 +2,13 @@ public import ErrorContract
 
 /// An estimate of how well a password resists guessing, for the meter under the password field.
 ///
-/// One point each for at least 8 characters, at least 12, an upper-case letter together with a lower-case one, a digit, and one
-/// of ``symbols``. It is a hint for the user; the server's policy determines which passwords are accepted.
+/// One point each for at least 8 characters, at least 12, an upper-case letter together with a lower-case one, a digit, and one of
+/// ``symbols``. It is a hint for the user; the server's policy determines which passwords are accepted.
+///
+/// ```swift
+/// let strength = PasswordStrength(of: "Correct horse 7")
+/// print(strength.score, strength.level)  // 4 strong
+/// ```
 public struct PasswordStrength: Hashable, Sendable {
     /// The level of a score.
     public enum Level: String, Hashable, Sendable, CaseIterable {
@@ -24,6 +29,7 @@ public struct PasswordStrength: Hashable, Sendable {
     public let score: Int
 
     /// Computes the score of a password. O(length).
+    /// - Parameter password: The password as the user typed it.
     public init(of password: String) {
         let length = password.count
         let hasBothCases = password.contains(where: \.isUppercase) && password.contains(where: \.isLowercase)

@@ -5,6 +5,12 @@ public import Foundation
 /// It has one of three forms: `https://HOST/reset-password?token=…&email=…`, the same with `#` instead of `?`, or
 /// `SCHEME://reset-password?token=…&email=…`. A server creates it with ``url(base:style:)``; an app parses it with
 /// ``init(_:hosts:scheme:)``.
+///
+/// ```swift
+/// let link = try ResetLink(url, hosts: ["app.example.com"], scheme: "example")
+/// ```
+///
+/// The token is a secret: don't log the link.
 public struct ResetLink: Hashable, Sendable {
     /// The position of the token in a web link.
     public enum Style: String, Hashable, Sendable, CaseIterable {
@@ -23,6 +29,9 @@ public struct ResetLink: Hashable, Sendable {
     public let email: EmailAddress?
 
     /// Creates a link.
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - email: The address that the token was sent to; `nil` to omit it from the link.
     public init(token: ResetToken, email: EmailAddress?) {
         self.token = token
         self.email = email
@@ -48,11 +57,14 @@ public struct ResetLink: Hashable, Sendable {
         return parts.url
     }
 
-    /// Returns the link that opens an app by its custom scheme.
+    /// Returns the link that opens an app by its custom scheme. Any app can register the same scheme, so prefer web links.
+    /// - Parameter scheme: The scheme, without `://`.
+    /// - Returns: `nil` if the scheme is invalid.
     public func url(scheme: String) -> URL? {
         URL(string: "\(scheme)://\(Self.page)?\(parameters)")
     }
 
+    /// The token and the address as a query, percent-encoded.
     private var parameters: String {
         var text = "token=" + Self.escaped(token.rawValue)
         if let email { text += "&email=" + Self.escaped(email.text) }
@@ -80,11 +92,12 @@ extension ResetLink {
         case malformed
     }
 
-    /// Parses a link that opened the app.
+    /// Parses a link that opened the app. A web link must use `https`; `http` is accepted on the local machine only, for development. Other
+    /// parameters are ignored.
     ///
     /// - Parameters:
     ///   - url: The link.
-    ///   - hosts: The hosts of the app's web links.
+    ///   - hosts: The hosts of the app's web links, in any case.
     ///   - scheme: The app's custom scheme, if it has one.
     /// - Throws: ``Refusal``.
     public init(_ url: URL, hosts: Set<String>, scheme: String? = nil) throws(Refusal) {
@@ -115,6 +128,7 @@ extension ResetLink {
         }
     }
 
+    /// Splits a query or a fragment into decoded pairs.
     private static func pairs(_ text: String?) throws(Refusal) -> [(name: String, value: String)] {
         var pairs: [(name: String, value: String)] = []
         for item in (text ?? "").split(separator: "&") {

@@ -86,8 +86,8 @@ public struct RefreshRequest: Codable, Hashable, Sendable {
 
 /// An account, as its user sees it.
 ///
-/// Holdfast's server sends every member. Other backends omit some, or send an integer as the id. An absent, null or unreadable
-/// member decodes to `nil` or to an empty name, so that a successful sign-in doesn't become an error.
+/// Holdfast's server sends every member. Other backends omit some, or send an integer as the id. An absent, null or unreadable member
+/// decodes to `nil` or to an empty name, so that a successful sign-in doesn't become an error.
 public struct AccountUser: Codable, Hashable, Sendable {
     /// The account's id.
     public var id: UserID?
@@ -125,8 +125,8 @@ public struct AccountUser: Codable, Hashable, Sendable {
 
 /// The response to register, login and refresh.
 ///
-/// Of other backends, only the access token is required. They may send the members of ``user`` at the top level, beside the
-/// tokens.
+/// Of other backends, only the access token is required. They may send the members of ``user`` at the top level, beside the tokens. The
+/// description contains no token.
 public struct SessionResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
@@ -210,7 +210,8 @@ public struct UserResponse: Codable, Hashable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-    /// Returns the value of a member, or `nil` if the member is absent, null or of another type.
+    /// Returns the value of a member, or `nil` if the member is absent, null or of another type. Use it for members without which a
+    /// response is still useful.
     func ifReadable<Value: Decodable>(_ key: Key) -> Value? {
         (try? decodeIfPresent(Value.self, forKey: key)) ?? nil
     }

@@ -1,7 +1,8 @@
 /// The definition of one error code: its status, its texts, and what clients do about it.
 ///
-/// Servers derive responses from it, clients the retry class and the text, and the reference of codes its entry. Define an app's own codes
-/// in a module that the app and its server share, and add them with ``ErrorCatalogue/adding(_:)``.
+/// Servers derive responses from a definition, and clients derive the retry class and the text. The reference of codes has an entry for
+/// each definition. Define an app's own codes in a module that the app and its server share, and add them with
+/// ``ErrorCatalogue/adding(_:)``.
 public struct ErrorDefinition: Hashable, Sendable {
     /// The code on the wire.
     public let code: ErrorCode

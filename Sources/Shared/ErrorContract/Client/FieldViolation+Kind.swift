@@ -207,7 +207,7 @@ extension FieldViolation {
         }
     }
 
-    /// The contents of fields that have texts of their own.
+    /// The contents of fields for which the library has specific texts.
     private enum Subject { case email, password, date, url, other }
 
     /// The content of the field, by its name: the last member of its path, in English or Spanish.

@@ -50,18 +50,18 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The canonical envelope.
+    /// The canonical envelope: `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`.
     public static let standard = Self(rawValue: "standard")
-    /// The flat form.
+    /// The flat form: `{"code":"…","message":"…","details":{"field_errors":{…}}}`.
     public static let flat = Self(rawValue: "flat")
-    /// `{"success":false,…}`.
+    /// `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`.
     public static let success = Self(rawValue: "success")
-    /// `{"detail":"…"}`.
+    /// `{"detail":"…"}`, of the contract and of Django REST framework.
     public static let detail = Self(rawValue: "detail")
-    /// JSON of no known format.
+    /// JSON of no known format. Code, message, id and problems are read from members with common names.
     public static let otherJSON = Self(rawValue: "other-json")
     /// An empty body.
     public static let empty = Self(rawValue: "empty")
-    /// HTML, text or bytes without recognizable content.
+    /// HTML, text or bytes without recognizable content. Only the status and the headers are known.
     public static let unreadable = Self(rawValue: "unreadable")
 }

@@ -55,6 +55,7 @@ extension ContractText {
         de: "Bitte warte, bevor du es erneut versuchst."
     )
 
+    /// ``resetLimited(wait:)`` with a known delay.
     static let resetLimitedWait = LocalizedText(
         en: "You have tried to reset your password too many times. Please try again in {wait}.",
         es: "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en {wait}.",
@@ -63,6 +64,7 @@ extension ContractText {
         fr: "Vous avez essayé de réinitialiser votre mot de passe trop de fois. Veuillez réessayer dans {wait}.",
         de: "Du hast zu oft versucht, dein Passwort zurückzusetzen. Bitte versuche es in {wait} erneut."
     )
+    /// ``resetLimited(wait:)`` without a known delay.
     static let resetLimitedLater = LocalizedText(
         en: "You have tried to reset your password too many times. Please try again later.",
         es: "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo más tarde.",
@@ -71,6 +73,7 @@ extension ContractText {
         fr: "Vous avez essayé de réinitialiser votre mot de passe trop de fois. Veuillez réessayer plus tard.",
         de: "Du hast zu oft versucht, dein Passwort zurückzusetzen. Bitte versuche es später erneut."
     )
+    /// ``limited(wait:)`` with a known delay.
     static let limitedWait = LocalizedText(
         en: "Too many requests. Please try again in {wait}.",
         es: "Demasiadas solicitudes. Intenta de nuevo en {wait}.",
@@ -79,6 +82,7 @@ extension ContractText {
         fr: "Trop de demandes. Veuillez réessayer dans {wait}.",
         de: "Zu viele Anfragen. Bitte versuche es in {wait} erneut."
     )
+    /// ``limited(wait:)`` without a known delay.
     static let limitedLater = LocalizedText(
         en: "Too many attempts. Try again later.",
         es: "Demasiados intentos. Intenta de nuevo más tarde.",
@@ -87,6 +91,7 @@ extension ContractText {
         fr: "Trop de tentatives. Réessayez plus tard.",
         de: "Zu viele Versuche. Versuche es später erneut."
     )
+    /// ``signInLimited(wait:)`` with a known delay.
     static let signInLimitedWait = LocalizedText(
         en: "Too many failed attempts. Please try again in {wait}, or reset your password to sign in now.",
         es: "Demasiados intentos fallidos. Intenta de nuevo en {wait}, o restablece tu contraseña para iniciar sesión ahora.",
@@ -95,6 +100,7 @@ extension ContractText {
         fr: "Trop d’essais infructueux. Réessayez dans {wait} ou réinitialisez votre mot de passe pour vous connecter.",
         de: "Zu viele Fehlversuche. Versuche es in {wait} erneut oder setze dein Passwort zurück, um dich jetzt anzumelden."
     )
+    /// ``signInLimited(wait:)`` without a known delay.
     static let signInLimitedLater = LocalizedText(
         en: "Too many failed attempts. Please try again later, or reset your password to sign in now.",
         es: "Demasiados intentos fallidos. Intenta de nuevo más tarde, o restablece tu contraseña para iniciar sesión ahora.",
@@ -103,6 +109,7 @@ extension ContractText {
         fr: "Trop d’essais infructueux. Réessayez plus tard ou réinitialisez votre mot de passe pour vous connecter.",
         de: "Zu viele Fehlversuche. Versuche es später erneut oder setze dein Passwort zurück, um dich jetzt anzumelden."
     )
+    /// ``throttled(wait:)`` with a known delay.
     static let throttledWait = LocalizedText(
         en: "Too many requests. Please wait {wait} before trying again.",
         es: "Demasiadas solicitudes. Espera {wait} antes de intentar de nuevo.",
@@ -111,6 +118,7 @@ extension ContractText {
         fr: "Trop de demandes. Veuillez patienter {wait} avant de réessayer.",
         de: "Zu viele Anfragen. Bitte warte {wait}, bevor du es erneut versuchst."
     )
+    /// ``unavailable(wait:)`` with a known delay.
     static let unavailableWait = LocalizedText(
         en: "The service is unavailable. Try again in {wait}.",
         es: "El servicio no está disponible. Intenta de nuevo en {wait}.",
@@ -119,6 +127,7 @@ extension ContractText {
         fr: "Le service n’est pas disponible. Réessayez dans {wait}.",
         de: "Der Dienst ist nicht verfügbar. Versuche es in {wait} erneut."
     )
+    /// ``unavailable(wait:)`` without a known delay.
     static let unavailableLater = LocalizedText(
         en: "The service is unavailable. Try again later.",
         es: "El servicio no está disponible. Intenta de nuevo más tarde.",

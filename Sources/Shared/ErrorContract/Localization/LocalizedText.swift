@@ -149,6 +149,7 @@ extension LocalizedText {
         found(for: language, in: translations) != nil
     }
 
+    /// Returns the text in a language or its fallback, with the language in which it is written.
     private func forms(for language: Language, in translations: Translations) -> (Language, PluralForms) {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
@@ -257,6 +258,7 @@ public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
 public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The form for every category without a separate form.
     public let other: String
+    /// The forms that differ from `other`.
     private let special: [PluralCategory: String]
 
     /// Creates the forms. Only forms that differ from `other` are needed; a category without a form uses `other`.

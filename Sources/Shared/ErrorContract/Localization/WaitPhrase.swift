@@ -2,8 +2,8 @@ import Timekeeping
 
 /// A delay in words: "45 segundos", "1 minuto", "2 hours".
 ///
-/// Rounds **up** in the unit: below a minute in seconds, up to 59 minutes in minutes, from there in hours. For example, 3,598 s are one
-/// hour and 5,400 s are two. So a user who waits for the delay never returns too early.
+/// The unit is seconds below a minute, minutes up to 59 minutes, and hours above. The delay is rounded **up** to a whole number of this
+/// unit. For example, 3,598 s are one hour and 5,400 s are two. So a user who waits for the delay never returns too early.
 ///
 /// ```swift
 /// print(WaitPhrase(.seconds(90)).text.text(in: .english))  // 2 minutes

@@ -45,27 +45,48 @@ extension HTTPField.Name {
 
 /// Names of fields that other servers use.
 extension HTTPField.Name {
+    /// The request id of Stripe and Anthropic.
     static let plainRequestID = named("request-id")
+    /// The id of a request at Cloudflare's edge.
     static let cloudflareRay = named("cf-ray")
+    /// `challenge` on a page by which Cloudflare checks the visitor.
     static let cloudflareMitigated = named("cf-mitigated")
+    /// The request id of AWS.
     static let amazonRequestID = named("x-amzn-requestid")
+    /// The request id of Azure.
     static let microsoftRequestID = named("x-ms-request-id")
+    /// The request id of GitHub.
     static let gitHubRequestID = named("x-github-request-id")
 
+    /// The code of an error of Azure Storage.
     static let microsoftErrorCode = named("x-ms-error-code")
+    /// The type of an error of AWS, optionally with a namespace and an address.
     static let amazonErrorType = named("x-amzn-errortype")
+    /// The code of an error of Supabase.
     static let supabaseErrorCode = named("x-sb-error-code")
 
+    /// Seconds or a Unix time.
     static let plainRetryAfter = named("X-Retry-After")
+    /// Milliseconds, from OpenAI and Azure OpenAI.
     static let retryAfterMilliseconds = named("retry-after-ms")
+    /// Milliseconds, from Azure.
     static let microsoftRetryAfterMilliseconds = named("x-ms-retry-after-ms")
+    /// Milliseconds, from AWS.
     static let amazonRetryAfter = named("x-amz-retry-after")
+    /// The remaining requests, in the early drafts of RateLimit header fields.
     static let rateLimitRemaining = named("RateLimit-Remaining")
+    /// The seconds until the reset, in the early drafts.
     static let rateLimitReset = named("RateLimit-Reset")
+    /// The remaining requests, as most servers send them.
     static let oldRateLimitRemaining = named("X-RateLimit-Remaining")
+    /// Seconds, a Unix time or a date, by server.
     static let oldRateLimitReset = named("X-RateLimit-Reset")
+    /// A Unix time from Symfony, seconds from MailerLite.
     static let rateLimitRetryAfter = named("X-RateLimit-Retry-After")
+    /// The seconds until the reset, from Discord for example.
     static let oldRateLimitResetAfter = named("X-RateLimit-Reset-After")
+    /// The remaining requests in another spelling.
     static let dashedRateLimitRemaining = named("X-Rate-Limit-Remaining")
+    /// The reset in another spelling.
     static let dashedRateLimitReset = named("X-Rate-Limit-Reset")
 }

@@ -57,6 +57,7 @@ extension LabScenario {
         ]
     }
 
+    /// Bodies in another encoding or with another content type than the header says.
     private static func garbled(root: String) -> [LabScenario] {
         let limited = [LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2))]
         let summaries: [(LabCharset, String)] = [
@@ -90,6 +91,7 @@ extension LabScenario {
         ]
     }
 
+    /// Successes and errors in unusual but valid formats.
     private static func shaped(root: String) -> [LabScenario] {
         [
             LabScenario(

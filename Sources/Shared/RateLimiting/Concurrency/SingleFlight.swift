@@ -26,7 +26,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     /// Whether nothing is kept of any caller.
     package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
 
-    /// What a caller does, decided under the caller's lock and this one.
+    /// The step of a caller, decided under the caller's lock and this one.
     package enum Entrance {
         /// The result is there already; nothing is started.
         case ready(Value)

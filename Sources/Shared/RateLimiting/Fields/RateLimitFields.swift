@@ -67,7 +67,7 @@ public enum RateLimitFields {
 
     /// Returns the value of `Retry-After`; `nil` if the request was admitted or is never admitted.
     ///
-    /// It is the longest delay of all refusals, so it is never before the `t` of a limit that is used up.
+    /// The value is the longest delay of all refusals, so it is never shorter than the `t` of a limit that is used up.
     public static func retryAfter(of answer: RateLimitResult) -> String? {
         answer.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }

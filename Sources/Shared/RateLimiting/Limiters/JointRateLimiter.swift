@@ -176,8 +176,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key count against
     /// the new policy.
     ///
-    /// Admissions that had left the old window are unknown to a longer one. If the algorithm changes from GCRA to the sliding
-    /// window, a key with any usage waits a whole window. O(keys), one lock at a time; a decision only waits for its own locks.
+    /// If the new window is longer, admissions that were already older than the old window don't count. If the algorithm changes from GCRA
+    /// to the sliding window, a key with any usage waits a whole window. O(keys), one lock at a time; a decision only waits for its own
+    /// locks.
     ///
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {

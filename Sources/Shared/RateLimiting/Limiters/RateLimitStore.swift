@@ -20,7 +20,7 @@ public protocol RateLimitStore: Sendable {
     /// Returns the current usage of the keys of claims, to save it in the same transaction as the writes of the request.
     /// Doesn't suspend.
     ///
-    /// - Returns: `nil`, which is the default, if the store isn't saved in that database.
+    /// - Returns: `nil` if this store isn't saved in the database of the request's writes. The default implementation returns `nil`.
     func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
     /// The memory that the keys use; `nil`, which is the default, if the store counts elsewhere.
     var usage: RateLimitUsage? { get }

@@ -129,8 +129,8 @@ extension WindowTable where Window: ~Copyable {
         noteChange(at: index)
     }
 
-    /// Adds usage to a key. If there is no room, a key that has used less than half of its quota is evicted. A key that has
-    /// used more than half is added in any case, because saved usage was in memory before.
+    /// Adds usage to a key. If there is no room, a key that has used less than half of its quota is evicted. If the added key itself has
+    /// used more than half, it is added even if the table then exceeds its memory, because saved usage was in memory before.
     ///
     /// - Parameter isSaved: Whether the resulting usage is already saved.
     mutating func change(

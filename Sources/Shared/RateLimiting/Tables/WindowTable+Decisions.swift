@@ -65,7 +65,7 @@ extension WindowTable where Window: ~Copyable {
         return answer
     }
 
-    /// Charges units that are admitted at that instant.
+    /// Charges units that the table has admitted at the instant `now`.
     ///
     /// - Parameter answer: The result of ``ask(_:at:cost:)``.
     mutating func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {

@@ -50,6 +50,7 @@ extension EverydayTasks {
         try TransportCheck.expect(condition, otherwise())
     }
 
+    /// Checks that the server receives all bytes, and that the progress rises with each report, more than 100 times.
     @Sendable private static func uploadsFile(_ transport: any HTTPTransport) async throws {
         let seen = Mutex<[TransferProgress]>([])
         try await withClient(over: transport, storesBodies: false, responding: { _ in closing("200 OK", body: "{}") }) {
@@ -67,6 +68,7 @@ extension EverydayTasks {
         try expect(zip(steps, steps.dropFirst()).allSatisfy { $0.completed < $1.completed }, "went back")
     }
 
+    /// Checks that a retry after a 503 sends the file from its beginning.
     @Sendable private static func uploadsAgain(_ transport: any HTTPTransport) async throws {
         let isFirst = Mutex(true)
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { _ in
@@ -82,6 +84,8 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks that an upload of 64 MiB to a server that has responded with 413 throws the server's error after one attempt, and not a lost
+    /// connection.
     @Sendable private static func readsEarlyRefusal(_ transport: any HTTPTransport) async throws {
         let body = #"{"error":{"code":"PAYLOAD_TOO_LARGE","message":"At most 1 MB"}}"#
         let head =
@@ -99,6 +103,7 @@ extension EverydayTasks {
         await server.close()
     }
 
+    /// Checks the size of the file and the progress.
     @Sendable private static func downloadsFile(_ transport: any HTTPTransport) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let seen = Mutex<[TransferProgress]>([])
@@ -140,6 +145,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks that the second request has a range, and that the file is complete.
     @Sendable private static func resumes(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: film(text, changesTo: nil)) { api, server in
             try await withFile { target in
@@ -154,6 +160,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks that bytes of two versions are never mixed.
     @Sendable private static func startsAnew(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: film(text, changesTo: "new")) { api, _ in
             try await withFile { target in
@@ -163,6 +170,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks the bytes of a form with a text and a file, and its length.
     @Sendable private static func sendsForm(_ transport: any HTTPTransport) async throws {
         try await withClient(over: transport, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
             try await withFile(100_000) { file in
@@ -181,6 +189,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks that lines arrive before the end of the body.
     @Sendable private static func readsLines(_ transport: any HTTPTransport) async throws {
         let head = TransportCheck.head("200 OK", ["Content-Type: text/plain; charset=utf-8", "Transfer-Encoding: chunked"])
         // The body does not end, so a reader that waits for its end gets nothing.
@@ -191,6 +200,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks two reconnections, one after an orderly end and one after a reset, and the end by a 204.
     @Sendable private static func readsEvents(_ transport: any HTTPTransport) async throws {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             let head = TransportCheck.head("200 OK", ["Content-Type: text/event-stream"])
@@ -209,6 +219,7 @@ extension EverydayTasks {
         }
     }
 
+    /// Checks that the connection of a released stream closes, and that the client still works.
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
         // More than the server can send before the connection is closed, even on a slow machine.
         let size = 4 * 1_024 * 1_024 * 1_024

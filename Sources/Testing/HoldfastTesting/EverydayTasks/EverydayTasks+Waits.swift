@@ -97,6 +97,7 @@ private final class OfflineTransport: HTTPTransport {
         (refusals, refused) = AsyncStream<Void>.makeStream()
     }
 
+    /// Throws `noInternet` without sending anything while the device is offline.
     func send(
         _ request: HTTPRequest,
         body: RequestBody?,

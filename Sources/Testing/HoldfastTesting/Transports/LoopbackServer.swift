@@ -91,7 +91,9 @@ public final class LoopbackServer: Sendable {
     /// Yields once for each connection that has ended; ends when the server has ended. Only one task may iterate it.
     public let departures: AsyncStream<Void>
     private let state: Mutex<State>
+    /// Whether the bodies of requests are stored; otherwise, only their bytes are counted.
     private let storesBodies: Bool
+    /// The ends of ``arrivals`` and ``departures``.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
     /// The state, guarded by a mutex. It only contains open descriptors: the system reuses the numbers of closed ones. So each thread
@@ -143,10 +145,13 @@ public final class LoopbackServer: Sendable {
 
     /// The source of the reactions.
     private enum Service: Sendable {
+        /// One script for each connection.
         case scripts([[Step]])
+        /// A function that returns the step for each request of any connection.
         case requests(@Sendable (Received) -> Step)
     }
 
+    /// Binds the listener and starts its thread.
     private init(serving service: Service, storesBodies: Bool = true) throws {
         self.storesBodies = storesBodies
         let listener = socket(AF_INET, Self.streamType, 0)

@@ -47,8 +47,8 @@ extension TransportCheck {
         }
     }
 
-    /// Checks of the bodies of requests: they arrive completely with the right framing, and a broken one never looks complete to the
-    /// server.
+    /// Checks of the bodies of requests: they arrive completely with the right framing, and the server never receives a broken one as
+    /// complete.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))

@@ -24,8 +24,7 @@ extension ProvokedError {
         ProvokedError(.authTokenInvalid, "a token that is none", "GET", "/api/auth/me", nil, "Authorization: Bearer garbage"),
         ProvokedError(.authTokenExpired, "a token of an hour ago") { provocation in
             let account = try await provocation.account(.active)
-            let stores = provocation.server.server.accounts.stores
-            let token = try await AccessTokens(keys: try stores.keys(secret: nil)).issue(
+            let token = try await provocation.server.server.accounts.tokens.issue(
                 for: account,
                 session: StoredSession.ID(rawValue: UUID()),
                 at: Date(timeIntervalSinceNow: -3_600),

@@ -55,11 +55,13 @@ struct Users: AsyncParsableCommand {
             // Doesn't start a server, which would apply its own rate limits: one may be running.
             let stores = try await data.stores(configuration)
             let keys = try stores.keys(secret: configuration.secret)
+            let logger = Logger.standard(level: .critical)
             let authentication = Authentication(
                 accounts: stores.accounts,
                 sessions: stores.sessions,
                 gate: try HashingGate(hashing: Argon2Hashing(), width: 1),
-                tokens: await AccessTokens(keys: keys),
+                tokens: AccessTokens(keys: try stores.signingKeys(configuration, logger: logger), audience: configuration.appName)
+                { "" },
                 devices: DeviceTokens(keys: keys),
                 policy: configuration.passwordPolicy,
                 now: { Date() }

@@ -3,7 +3,7 @@ import StrictJSON
 
 /// Platforms that are recognized by a specific member or header.
 extension ErrorBody {
-    /// Decodes the body of a platform that has a member or a header of its own.
+    /// Decodes the body of a platform that has a specific member or header.
     func platform() -> DecodedError? {
         if self["kind"] == "Status" { return kubernetes() }
         if let type = self["__type"]?.stringValue { return aws(type) }

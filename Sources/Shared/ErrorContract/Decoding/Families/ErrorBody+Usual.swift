@@ -20,8 +20,8 @@ extension ErrorBody {
     /// The formats that are recognized by little more than one member.
     private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
 
-    /// The objects that may contain values: the object and its error, or the first of its errors if it has no common message
-    /// and error.
+    /// The objects that may contain values: the body, its member `error` and the `data` of that error. If the body has neither a message
+    /// nor an error, the first element of `errors` is also included.
     private var places: [JSONObject] {
         let first = message == nil && error == nil ? errors?.arrayValue?.first?.objectValue : nil
         return [error?.objectValue?["data"]?.objectValue, error?.objectValue, object, first].compactMap(\.self)

@@ -5,8 +5,11 @@ import StrictJSON
 ///
 /// The members that distinguish most formats are looked up once, because a body is compared with dozens of formats.
 struct ErrorBody {
+    /// The HTTP status of the response.
     let status: Int
+    /// The header fields that the decoder reads.
     let headers: HTTPFields
+    /// All members.
     let object: JSONObject
     let error: JSONValue?
     let errors: JSONValue?
@@ -102,80 +105,150 @@ extension ErrorBodyFamily {
     /// RFC 9457 with the contract's own members `code`, `request_id` and `retry_after`.
     public static let contractProblem = Self(rawValue: "contract-problem")
     /// RFC 9457, plain.
+    ///
+    /// `{"type":"https://…","title":"…","status":403,"detail":"…"}`; the code is the last part of the type.
     public static let problem = Self(rawValue: "problem")
     /// RFC 9457 with `errors`, each with a JSON Pointer.
+    ///
+    /// `{"title":"…","errors":[{"detail":"…","pointer":"#/age"}]}`
     public static let problemPointers = Self(rawValue: "problem-pointers")
     /// RFC 9457 as ASP.NET sends it: `errors` is a map of fields.
+    ///
+    /// `{"title":"…","status":400,"errors":{"Name":["…"]},"traceId":"…"}`
     public static let aspNet = Self(rawValue: "aspnet")
     /// RFC 9457 with a type of the rate-limit draft.
     public static let rateLimitProblem = Self(rawValue: "rate-limit-problem")
     /// RFC 9457 from Cloudflare's edge.
+    ///
+    /// `{"title":"…","status":429,"error_name":"rate_limited","error_code":1015,"ray_id":"…"}`
     public static let cloudflareProblem = Self(rawValue: "cloudflare-problem")
     /// Cloudflare's API, version 4.
+    ///
+    /// `{"success":false,"errors":[{"code":10000,"message":"…"}],"messages":[],"result":null}`
     public static let cloudflareAPI = Self(rawValue: "cloudflare-api")
     /// Google's AIP-193.
+    ///
+    /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[…]}}`
     public static let google = Self(rawValue: "google")
     /// grpc-gateway and Connect.
+    ///
+    /// `{"code":"not_found","message":"…"}` from Connect, and the number of the code from grpc-gateway.
     public static let connect = Self(rawValue: "connect")
     /// Firebase Authentication.
+    ///
+    /// `{"error":{"code":400,"message":"EMAIL_EXISTS"}}`
     public static let firebase = Self(rawValue: "firebase")
     /// Stripe.
+    ///
+    /// `{"error":{"type":"card_error","code":"card_declined","message":"…","param":"number"}}`
     public static let stripe = Self(rawValue: "stripe")
     /// OpenAI, and servers with the same format.
+    ///
+    /// `{"error":{"message":"…","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`
     public static let openAI = Self(rawValue: "openai")
     /// Anthropic, and servers with the same format.
+    ///
+    /// `{"type":"error","error":{"type":"rate_limit_error","message":"…"},"request_id":"…"}`
     public static let anthropic = Self(rawValue: "anthropic")
     /// Microsoft Azure and Graph.
+    ///
+    /// `{"error":{"code":"…","message":"…","innererror":{"code":"PasswordReuseNotAllowed"}}}`
     public static let azure = Self(rawValue: "azure")
     /// GitHub.
+    ///
+    /// `{"message":"…","errors":[{"field":"title","code":"missing_field"}],"documentation_url":"…"}`
     public static let gitHub = Self(rawValue: "github")
     /// JSON:API.
+    ///
+    /// `{"errors":[{"status":"422","code":"…","detail":"…","source":{"pointer":"/data/attributes/x"}}]}`
     public static let jsonAPI = Self(rawValue: "json-api")
     /// GraphQL.
+    ///
+    /// `{"data":null,"errors":[{"message":"…","extensions":{"code":"UNAUTHENTICATED"}}]}`, often with status 200.
     public static let graphQL = Self(rawValue: "graphql")
     /// Django REST framework: a map of fields, or a list of texts.
+    ///
+    /// `{"amount":["…"],"non_field_errors":["…"]}`
     public static let djangoREST = Self(rawValue: "django-rest")
     /// Django REST framework's throttle.
+    ///
+    /// `{"detail":"Request was throttled. Expected available in 41 seconds."}`
     public static let djangoThrottle = Self(rawValue: "django-throttle")
     /// FastAPI: `detail` is a list or an object.
+    ///
+    /// `{"detail":[{"loc":["body","email"],"msg":"…","type":"missing"}]}`
     public static let fastAPI = Self(rawValue: "fastapi")
     /// Flask, with the documented handler that converts Werkzeug's pages to JSON.
     public static let flask = Self(rawValue: "flask")
     /// slowapi.
+    ///
+    /// `{"error":"Rate limit exceeded: 5 per 1 minute"}`
     public static let slowAPI = Self(rawValue: "slowapi")
     /// Laravel.
+    ///
+    /// `{"message":"…","errors":{"email":["…"]}}`
     public static let laravel = Self(rawValue: "laravel")
     /// Laravel's throttle.
+    ///
+    /// `{"message":"Too Many Attempts."}`
     public static let laravelThrottle = Self(rawValue: "laravel-throttle")
     /// Rails.
+    ///
+    /// `{"status":404,"error":"Not Found"}` or `{"errors":{"email":["…"]}}`
     public static let rails = Self(rawValue: "rails")
     /// Spring Boot.
+    ///
+    /// `{"timestamp":"…","status":404,"error":"Not Found","path":"/a"}`
     public static let springBoot = Self(rawValue: "spring-boot")
     /// Express: a page with one line.
     public static let express = Self(rawValue: "express")
     /// Fastify.
+    ///
+    /// `{"statusCode":400,"code":"FST_ERR_VALIDATION","error":"Bad Request","message":"…"}`
     public static let fastify = Self(rawValue: "fastify")
     /// NestJS.
+    ///
+    /// `{"message":["…"],"error":"Bad Request","statusCode":400}`
     public static let nestJS = Self(rawValue: "nestjs")
     /// Vapor.
+    ///
+    /// `{"error":true,"reason":"…"}`
     public static let vapor = Self(rawValue: "vapor")
     /// Hummingbird.
+    ///
+    /// `{"error":{"message":"…"}}`
     public static let hummingbird = Self(rawValue: "hummingbird")
     /// Supabase: Auth and PostgREST.
+    ///
+    /// `{"code":400,"error_code":"validation_failed","msg":"…"}` or `{"code":"PGRST116","details":null,"hint":null,"message":"…"}`
     public static let supabase = Self(rawValue: "supabase")
     /// OAuth 2.
+    ///
+    /// `{"error":"invalid_grant","error_description":"…"}` (RFC 6749 §5.2)
     public static let oAuth2 = Self(rawValue: "oauth2")
     /// Ory Kratos and Hydra.
+    ///
+    /// `{"error":{"id":"session_inactive","code":401,"status":"…","reason":"…","message":"…"}}`
     public static let kratos = Self(rawValue: "kratos")
     /// Amazon Web Services, JSON and XML.
+    ///
+    /// `{"__type":"ns#ThrottlingException","message":"…"}` or `<Error><Code>…</Code><Message>…</Message></Error>`
     public static let aws = Self(rawValue: "aws")
     /// Discord.
+    ///
+    /// `{"message":"…","retry_after":64.6,"global":false}` or `{"code":50035,"message":"…","errors":{…}}`
     public static let discord = Self(rawValue: "discord")
     /// Slack.
+    ///
+    /// `{"ok":false,"error":"ratelimited"}`, with status 200.
     public static let slack = Self(rawValue: "slack")
     /// Twilio.
+    ///
+    /// `{"code":20429,"message":"…","more_info":"…","status":429}`
     public static let twilio = Self(rawValue: "twilio")
     /// Kubernetes.
+    ///
+    /// `{"kind":"Status","reason":"TooManyRequests","message":"…","details":{"retryAfterSeconds":1}}`
     public static let kubernetes = Self(rawValue: "kubernetes")
     /// better-auth's throttle.
     public static let betterAuth = Self(rawValue: "better-auth")

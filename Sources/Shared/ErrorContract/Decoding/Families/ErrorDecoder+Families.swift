@@ -69,7 +69,7 @@ extension ErrorBody {
 }
 
 extension HTTPFields {
-    /// The fields that the decoder reads, filtered once, because it looks up each of them and most are absent.
+    /// The fields that the decoder reads, filtered once, because each one is searched for and most are absent.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
 
     /// Compares the marks of names first, which excludes most names without hashing them.
@@ -77,7 +77,7 @@ extension HTTPFields {
         marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
     }
 
-    /// The marks of all names in ``telling``.
+    /// The Bloom marks of the names that the decoder reads.
     private static let marks = telling.reduce(UInt64(0)) { $0 | JSONObject.mark(of: $1.canonicalName) }
 
     /// The fields that most servers use for codes, ids and delays.

@@ -20,6 +20,7 @@ struct FieldName {
         guard pointer.withUTF8({ read($0, from: isFragment ? 1 : 0) }) else { return nil }
     }
 
+    /// Appends the steps of a pointer, without the `/data/attributes` of JSON:API. Returns whether the pointer is well-formed.
     private mutating func read(_ pointer: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
         guard start < pointer.count else { return true }
         guard pointer[start] == UInt8(ascii: "/") else { return false }
@@ -36,6 +37,7 @@ struct FieldName {
         return true
     }
 
+    /// Appends a step of a JSON Pointer, with `~1` and `~0` replaced (RFC 6901 §4).
     private mutating func append(unescaping step: Slice<UnsafeBufferPointer<UInt8>>) {
         guard step.contains(UInt8(ascii: "~")) else { return append(bytes: UnsafeBufferPointer(rebasing: step)) }
         let text = String(decoding: step, as: UTF8.self)
@@ -48,6 +50,7 @@ struct FieldName {
         step.withUTF8 { append(bytes: $0) }
     }
 
+    /// Appends a step: digits in brackets, a name after a dot.
     private mutating func append(bytes step: UnsafeBufferPointer<UInt8>) {
         let isIndex = !step.isEmpty && step.allSatisfy { (0x30...0x39).contains($0) }
         if isIndex {
@@ -59,6 +62,7 @@ struct FieldName {
         if isIndex { bytes.append(UInt8(ascii: "]")) }
     }
 
+    /// Appends an index in brackets.
     private mutating func append(index: Int) {
         bytes.append(UInt8(ascii: "["))
         if index < 10 { bytes.append(0x30 + UInt8(index)) } else { bytes.append(contentsOf: String(index).utf8) }

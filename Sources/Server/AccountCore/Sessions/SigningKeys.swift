@@ -1,0 +1,212 @@
+import AccountContract
+import Crypto
+public import Foundation
+public import Logging
+import RateLimiting
+import StrictJSON
+import Synchronization
+public import Timekeeping
+import TokenVerifier
+
+/// The keys that sign and verify access tokens in this process, read from their store at most once per second.
+///
+/// The first use creates the first key. A key that another process retires with ``retire(_:isLeaked:)`` is refused here within
+/// ``maximumAge``.
+///
+/// **Secret.** Private keys are encrypted under the server's secret. While the secret is replaced, keys of the previous one still sign,
+/// and a key of the new one is published to replace them. If no key can be decrypted, a new key signs at once.
+public final class SigningKeys: Sendable {
+    /// The age from which keys are read again before they are used.
+    public static let maximumAge = Duration.seconds(1)
+
+    private struct Held {
+        let keys: LoadedKeys
+        let readAt: Duration
+    }
+
+    private let store: any SigningKeyStore
+    private let secrets: SigningKeySecrets
+    private let clock: MonotonicClock
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+    private let held = Mutex<Held?>(nil)
+    private let reading = SingleFlight<LoadedKeys>()
+
+    /// Creates the keys. Nothing is read until they are first used.
+    /// - Parameters:
+    ///   - store: Where the keys are stored.
+    ///   - secrets: Encrypts and decrypts private keys.
+    ///   - clock: The clock by which the age of keys that were read is measured.
+    ///   - now: The time that keys sign and retire by.
+    ///   - logger: Logs changes of the keys, never the keys themselves.
+    public init(
+        store: any SigningKeyStore,
+        secrets: SigningKeySecrets,
+        clock: MonotonicClock = .continuous,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger = Logger(label: "holdfast.keys")
+    ) {
+        self.store = store
+        self.secrets = secrets
+        self.clock = clock
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Returns the stored keys, and creates the first one if there is none.
+    /// - Throws: An error of the store.
+    public func stored() async throws -> SigningKeySet { try await current().stored }
+
+    /// The public keys as a JSON Web Key Set (RFC 7517), and a tag that changes with them.
+    public func published() async throws -> (document: [UInt8], tag: String) {
+        let keys = try await current()
+        return (keys.document, keys.tag)
+    }
+
+    /// Publishes a new key, which replaces the one that signs. See ``SigningKeySet/rotate(to:at:)``.
+    /// - Returns: The new keys.
+    /// - Throws: ``SigningKeyRefusal``, or an error of the store.
+    @discardableResult
+    public func rotate() async throws -> SigningKeySet {
+        let material = try secrets.newKey()
+        return try await change { (keys, now) throws(SigningKeyRefusal) in try keys.rotate(to: material, at: now) }
+    }
+
+    /// Retires a key.
+    /// - Parameters:
+    ///   - id: The id of the key.
+    ///   - isLeaked: Whether its tokens are refused at once. Otherwise they are accepted until they have expired.
+    /// - Returns: The new keys.
+    /// - Throws: ``SigningKeyRefusal``, or an error of the store.
+    @discardableResult
+    public func retire(_ id: String, isLeaked: Bool) async throws -> SigningKeySet {
+        let material = try secrets.newKey()
+        return try await change { (keys, now) throws(SigningKeyRefusal) in
+            if isLeaked {
+                try keys.retireNow(id, replacedBy: material, at: now)
+            } else {
+                try keys.retire(id, replacedBy: material, at: now)
+            }
+        }
+    }
+
+    private func change(
+        _ body: @escaping @Sendable (inout SigningKeySet, Date) throws(SigningKeyRefusal) -> Void
+    ) async throws -> SigningKeySet {
+        _ = try await current()
+        let new = try await store.changeSigningKeys { [now] stored in
+            var keys = stored
+            try body(&keys, now())
+            return keys
+        }
+        // The change is used at once by this process.
+        held.withLock { $0 = nil }
+        return new
+    }
+
+    /// Returns keys that were read at most ``maximumAge`` ago. Concurrent callers share one read.
+    func current() async throws -> LoadedKeys {
+        if let fresh { return fresh }
+        return try await reading.run { [self] in
+            fresh.map { .ready($0) } ?? .join
+        } _: { [self] in
+            // The age counts from before the read.
+            let readAt = clock.now
+            let last = held.withLock { $0?.keys }
+            let keys = try await load(last)
+            held.withLock { $0 = Held(keys: keys, readAt: readAt) }
+            return keys
+        }.value
+    }
+
+    private var fresh: LoadedKeys? {
+        held.withLock { held in held.flatMap { clock.now - $0.readAt < Self.maximumAge ? $0.keys : nil } }
+    }
+
+    private func load(_ last: LoadedKeys?) async throws -> LoadedKeys {
+        var stored = try await store.signingKeys()
+        if secrets.needsKey(stored, at: now()) {
+            let material = try secrets.newKey()
+            stored = try await store.changeSigningKeys { [secrets, now] stored in
+                var keys = stored
+                try secrets.addKey(material, to: &keys, at: now())
+                return keys
+            }
+        }
+        if let last, last.stored == stored, last.published == stored.accepted(at: now()).map(\.id) { return last }
+        let keys = try await LoadedKeys(stored, secrets, at: now())
+        if last?.stored != stored {
+            let signer = keys.readable.signer(at: now())?.id ?? "none"
+            logger.notice(
+                "Signing keys loaded",
+                metadata: ["keys.signer": "\(signer)", "keys.published": "\(keys.published.count)"]
+            )
+        }
+        return keys
+    }
+}
+
+/// The keys as one process uses them.
+struct LoadedKeys: Sendable {
+    struct Signer: Sendable {
+        let key: P256.Signing.PrivateKey
+        /// The header of the key's tokens, in base64url.
+        let header: String
+    }
+
+    /// All stored keys.
+    let stored: SigningKeySet
+    /// The keys that this process can decrypt.
+    let readable: SigningKeySet
+    /// The ids of the published keys.
+    let published: [String]
+    let signers: [String: Signer]
+    let verification: TokenKeys
+    let document: [UInt8]
+    let tag: String
+
+    init(_ stored: SigningKeySet, _ secrets: SigningKeySecrets, at time: Date) async throws {
+        self.stored = stored
+        var opened: [String: P256.Signing.PrivateKey] = [:]
+        for key in stored.keys { opened[key.id] = secrets.open(key) }
+        readable = SigningKeySet(stored.keys.filter { opened[$0.id] != nil })
+        published = stored.accepted(at: time).map(\.id)
+        signers = Dictionary(uniqueKeysWithValues: opened.map { ($0, Signer(key: $1, header: Self.header(of: $0))) })
+        let members = readable.accepted(at: time).compactMap { key in opened[key.id].map { Self.member(key.id, $0.publicKey) } }
+        document = JSONValue.object(["keys": .array(members)]).encoded()
+        verification = try await TokenKeys(document: document)
+        tag = "\"" + SHA256.hash(data: document).prefix(16).map { String($0, radix: 36) }.joined(separator: "-") + "\""
+    }
+
+    private static func header(of id: String) -> String {
+        Base64URL.encoded(JSONValue.object(["alg": "ES256", "kid": .string(id), "typ": "at+jwt"]).encoded())
+    }
+
+    private static func member(_ id: String, _ key: P256.Signing.PublicKey) -> JSONValue {
+        let point = Array(key.rawRepresentation)
+        return [
+            "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": .string(id),
+            "x": .string(Base64URL.encoded(point.prefix(32))), "y": .string(Base64URL.encoded(point.suffix(32))),
+        ]
+    }
+}
+
+extension SigningKeySecrets {
+    /// Returns whether the keys need another one: none can be decrypted, or the signer only with the previous secret.
+    fileprivate func needsKey(_ stored: SigningKeySet, at time: Date) -> Bool {
+        var keys = stored
+        let unused = SigningKey.Material(id: "", sealed: Data())
+        return (try? addKey(unused, to: &keys, at: time)) == nil || keys != stored
+    }
+
+    /// Adds a key if the keys need another one.
+    fileprivate func addKey(
+        _ material: SigningKey.Material,
+        to keys: inout SigningKeySet,
+        at time: Date
+    ) throws(SigningKeyRefusal) {
+        let readable = SigningKeySet(keys.keys.filter { open($0) != nil })
+        guard let signer = readable.signer(at: time) else { return keys.start(with: material, at: time) }
+        if needsPrevious(signer), keys.pending(at: time) == nil { try keys.rotate(to: material, at: time) }
+    }
+}

@@ -1,0 +1,48 @@
+import Crypto
+import Foundation
+import Synchronization
+
+/// The access tokens whose signature this process has verified or made, by their SHA-256, so that a token's signature is checked once.
+///
+/// The number of tokens is bounded: when the newer half is full, it replaces the older one. Expired tokens and those of retired keys stay
+/// until then; the reader compares the time and the key.
+///
+/// - Complexity: O(1).
+final class VerifiedTokens: Sendable {
+    /// A token whose signature is valid.
+    struct Entry: Sendable {
+        let claims: AccessTokens.Claims
+        let keyID: String
+        /// The expiry in seconds since 1970.
+        let expiry: Int
+    }
+
+    private struct State {
+        var newer: [TokenDigest: Entry] = [:]
+        var older: [TokenDigest: Entry] = [:]
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// Creates an empty table.
+    /// - Parameter limit: The largest number of tokens.
+    init(limit: Int = 32_768) {
+        self.limit = limit
+    }
+
+    /// The number of tokens.
+    var count: Int { state.withLock { $0.newer.count + $0.older.count } }
+
+    subscript(digest: TokenDigest) -> Entry? { state.withLock { $0.newer[digest] ?? $0.older[digest] } }
+
+    func insert(_ entry: Entry, for digest: TokenDigest) {
+        state.withLock { state in
+            if state.newer.count >= limit / 2 {
+                state.older = state.newer
+                state.newer = [:]
+            }
+            state.newer[digest] = entry
+        }
+    }
+}

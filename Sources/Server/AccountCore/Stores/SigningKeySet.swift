@@ -1,0 +1,177 @@
+public import Foundation
+
+/// A key pair that signs access tokens with ES256, as it is stored.
+public struct SigningKey: Hashable, Sendable, Identifiable {
+    /// Identifies the key in the header of a token (`kid`).
+    public let id: String
+    /// The private key, encrypted under the server's secret. See ``SigningKeySecrets``.
+    public let sealed: Data
+    /// The time at which the key was created and published.
+    public let createdAt: Date
+    /// The time from which the key signs.
+    public internal(set) var signsFrom: Date
+    /// The time from which the key's tokens are refused; `nil` while no other key replaces it.
+    public internal(set) var retiredAt: Date?
+
+    /// Creates a key from its stored values.
+    public init(id: String, sealed: Data, createdAt: Date, signsFrom: Date, retiredAt: Date?) {
+        self.id = id
+        self.sealed = sealed
+        self.createdAt = createdAt
+        self.signsFrom = signsFrom
+        self.retiredAt = retiredAt
+    }
+
+    /// A key pair that is not part of a set yet.
+    public struct Material: Hashable, Sendable {
+        /// The id of the key.
+        public let id: String
+        /// The encrypted private key.
+        public let sealed: Data
+
+        /// Creates the material of a key.
+        public init(id: String, sealed: Data) {
+            self.id = id
+            self.sealed = sealed
+        }
+    }
+}
+
+/// The keys that sign access tokens, and the rules by which they replace one another.
+///
+/// A key is accepted, and therefore published, from its creation until it is retired. The key that signs is the accepted one whose time to
+/// sign began last. ``rotate(to:at:)`` publishes a new key before it signs, so that other verifiers have fetched it by then:
+///
+/// ```
+/// now             now + 360 s                now + 1,320 s
+///  | old key signs | old key is accepted only | old key is refused
+///  | new key is published | new key signs …
+/// ```
+public struct SigningKeySet: Hashable, Sendable {
+    /// The `max-age` of the published keys, in which other verifiers may not ask for them again.
+    public static let publicationAge = Duration.seconds(300)
+    /// The time between the publication of a new key and its first signature.
+    public static let publicationTime = publicationAge + .seconds(60)
+    /// The time for which the tokens of a key are accepted after another one signs: the lifetime of a token, and a minute for clocks that
+    /// differ.
+    public static let acceptanceTime = SessionRules().accessTokenLifetime + .seconds(60)
+    /// The time for which a retired key is listed.
+    static let listingTime = Duration.seconds(30 * 86_400)
+
+    /// The keys in the order in which they sign.
+    public private(set) var keys: [SigningKey]
+
+    /// Creates a set from stored keys, in any order.
+    public init(_ keys: [SigningKey] = []) {
+        self.keys = keys.sorted { ($0.signsFrom, $0.createdAt, $0.id) < ($1.signsFrom, $1.createdAt, $1.id) }
+    }
+
+    /// The creation of the first key, which is the time since which tokens are signed with ES256.
+    public var begin: Date? { keys.map(\.createdAt).min() }
+
+    /// Returns the keys whose tokens are accepted at a time. These are the published ones.
+    public func accepted(at time: Date) -> [SigningKey] { keys.filter { $0.isAccepted(at: time) } }
+
+    /// Returns whether tokens of a key are accepted at a time.
+    public func accepts(_ id: String, at time: Date) -> Bool {
+        keys.contains { $0.id == id && $0.isAccepted(at: time) }
+    }
+
+    /// Returns the key that signs at a time. If the clock was set back, that is the oldest one.
+    public func signer(at time: Date) -> SigningKey? {
+        let accepted = accepted(at: time)
+        return accepted.last { $0.signsFrom <= time } ?? accepted.first
+    }
+
+    /// Returns the key that is published and does not sign yet.
+    public func pending(at time: Date) -> SigningKey? {
+        accepted(at: time).last { $0.signsFrom > time && $0.retiredAt == nil }
+    }
+
+    /// Adds a key that signs at once. Use ``rotate(to:at:)`` while another key signs.
+    public mutating func start(with material: SigningKey.Material, at time: Date) {
+        add(material, createdAt: time, signsFrom: time)
+    }
+
+    /// Replaces the key that signs. The new key is published at once and signs after ``publicationTime``; the old one is accepted until its
+    /// last token has expired.
+    /// - Throws: ``SigningKeyRefusal/pending(_:)`` if a new key is published and does not sign yet.
+    public mutating func rotate(to material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
+        if let pending = pending(at: time) { throw .pending(pending) }
+        let change = time + Self.publicationTime
+        for index in keys.indices where keys[index].retiredAt == nil {
+            keys[index].retiredAt = change + Self.acceptanceTime
+        }
+        add(material, createdAt: time, signsFrom: change)
+    }
+
+    /// Retires a key without refusing a token that it has signed. If the key signs, it is rotated first.
+    /// - Parameter material: The key that is used if another one is needed.
+    /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if it is retired.
+    public mutating func retire(_ id: String, replacedBy material: SigningKey.Material, at time: Date) throws(SigningKeyRefusal) {
+        let key = try accepted(id, at: time)
+        if key.signsFrom > time {
+            try retireNow(id, replacedBy: material, at: time)
+        } else if key.retiredAt == nil {
+            try rotate(to: material, at: time)
+        }
+    }
+
+    /// Refuses a key's tokens at once, because the private key has leaked. If it was the key that signs, another one signs at once.
+    /// - Parameter material: The key that is used if another one is needed.
+    /// - Throws: ``SigningKeyRefusal`` if there is no such key, or if its tokens are refused already.
+    public mutating func retireNow(
+        _ id: String,
+        replacedBy material: SigningKey.Material,
+        at time: Date
+    ) throws(SigningKeyRefusal) {
+        _ = try accepted(id, at: time)
+        let signer = signer(at: time)
+        change(id) { $0.retiredAt = time }
+        let lasting = keys.filter { $0.retiredAt == nil }
+        if let signer, signer.id != id {
+            // It was to be replaced by the key that is retired now.
+            if lasting.isEmpty { change(signer.id) { $0.retiredAt = nil } }
+        } else if let next = lasting.first {
+            change(next.id) { $0.signsFrom = min($0.signsFrom, time) }
+        } else {
+            start(with: material, at: time)
+        }
+        self = Self(keys)
+    }
+
+    private func accepted(_ id: String, at time: Date) throws(SigningKeyRefusal) -> SigningKey {
+        guard let key = keys.first(where: { $0.id == id }) else { throw .unknown }
+        if let retiredAt = key.retiredAt, retiredAt <= time { throw .retired(retiredAt) }
+        return key
+    }
+
+    private mutating func change(_ id: String, _ body: (inout SigningKey) -> Void) {
+        for index in keys.indices where keys[index].id == id { body(&keys[index]) }
+    }
+
+    /// Adds a key, and removes those that were retired long ago.
+    private mutating func add(_ material: SigningKey.Material, createdAt: Date, signsFrom: Date) {
+        let listed = keys.filter { key in key.retiredAt.map { $0 + Self.listingTime > createdAt } ?? true }
+        let key = SigningKey(id: material.id, sealed: material.sealed, createdAt: createdAt, signsFrom: signsFrom, retiredAt: nil)
+        self = Self(listed + [key])
+    }
+}
+
+/// The reason for which a key can't be rotated or retired.
+public enum SigningKeyRefusal: Error, Hashable, Sendable {
+    /// A new key is published already and does not sign yet.
+    case pending(SigningKey)
+    /// There is no such key.
+    case unknown
+    /// The key's tokens are refused since a time.
+    case retired(Date)
+}
+
+extension SigningKey {
+    fileprivate func isAccepted(at time: Date) -> Bool { retiredAt.map { $0 > time } ?? true }
+}
+
+extension Date {
+    fileprivate static func + (date: Date, duration: Duration) -> Date { date.addingTimeInterval(duration / .seconds(1)) }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// The names in access tokens, which other services compare.
+public struct TokenSettings: Hashable, Sendable {
+    /// The issuer (`iss`); `nil` for the address that links in emails begin with.
+    public var issuer: String?
+    /// The audience (`aud`); `nil` for the name of the app.
+    public var audience: String?
+
+    /// Creates the default settings.
+    public init() {}
+
+    init(_ settings: inout SettingReader, isProduction: Bool) {
+        if let url = settings.webAddress("TOKEN_ISSUER") {
+            issuer = settings.text("TOKEN_ISSUER")
+            if isProduction, url.scheme != "https" {
+                settings.refuse("TOKEN_ISSUER", "must begin with https:// in production (is “\(url)”)")
+            }
+        }
+        audience = settings.text("TOKEN_AUDIENCE")
+        if let audience, audience.utf8.count > 200 {
+            settings.refuse("TOKEN_AUDIENCE", "must have at most 200 bytes (has \(audience.utf8.count))")
+        }
+    }
+}

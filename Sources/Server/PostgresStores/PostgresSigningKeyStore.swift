@@ -1,0 +1,65 @@
+public import AccountCore
+import Foundation
+import PostgresDriver
+
+/// The keys of access tokens in PostgreSQL. A change locks a shared value, so that servers change the keys one after the other.
+public struct PostgresSigningKeyStore: SigningKeyStore {
+    private let database: PostgresDatabase
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase) {
+        self.database = database
+    }
+
+    public func signingKeys() async throws -> SigningKeySet { try SigningKeySet(try await database.execute(Self.selection)) }
+
+    public func changeSigningKeys(
+        _ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet
+    ) async throws -> SigningKeySet {
+        try await database.transaction { transaction in
+            _ = try await transaction.lockedValue(of: "signing_keys")
+            let old = try SigningKeySet(try await transaction.execute(Self.selection))
+            let new = try change(old)
+            guard new != old else { return old }
+            let ids = Set(new.keys.map(\.id))
+            for key in old.keys where !ids.contains(key.id) {
+                try await transaction.execute("DELETE FROM signing_key WHERE id = $1", [.text(key.id)])
+            }
+            for key in new.keys {
+                try await transaction.execute(
+                    """
+                    INSERT INTO signing_key (id, sealed, created_at, signs_from, retired_at) VALUES ($1, $2, $3, $4, $5)
+                    ON CONFLICT (id) DO UPDATE
+                    SET sealed = excluded.sealed, created_at = excluded.created_at, signs_from = excluded.signs_from,
+                        retired_at = excluded.retired_at
+                    """,
+                    [
+                        .text(key.id), .bytes(Array(key.sealed)), .time(key.createdAt), .time(key.signsFrom),
+                        key.retiredAt.map { .time($0) } ?? .null,
+                    ]
+                )
+            }
+            return new
+        }
+    }
+
+    private static let selection: PostgresStatement = """
+        SELECT id, sealed, created_at, signs_from, retired_at FROM signing_key ORDER BY id LIMIT 1000
+        """
+}
+
+extension SigningKeySet {
+    fileprivate init(_ result: PostgresResult) throws {
+        self.init(
+            try result.rows.map { row in
+                SigningKey(
+                    id: try row.value(0),
+                    sealed: Data(try row.value(1) as [UInt8]),
+                    createdAt: try row.value(2),
+                    signsFrom: try row.value(3),
+                    retiredAt: try row.value(4)
+                )
+            }
+        )
+    }
+}

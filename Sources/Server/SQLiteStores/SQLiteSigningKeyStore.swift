@@ -1,0 +1,53 @@
+public import AccountCore
+import Foundation
+package import GRDB
+
+/// The keys of access tokens in SQLite.
+public struct SQLiteSigningKeyStore: SigningKeyStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func signingKeys() async throws -> SigningKeySet { try await database.read { try SigningKeySet($0) } }
+
+    public func changeSigningKeys(
+        _ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet
+    ) async throws -> SigningKeySet {
+        try await database.write { database in
+            let old = try SigningKeySet(database)
+            let new = try change(old)
+            guard new != old else { return old }
+            try database.execute(sql: "DELETE FROM signing_key")
+            for key in new.keys {
+                try database.execute(
+                    sql: "INSERT INTO signing_key (id, sealed, created_at, signs_from, retired_at) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [
+                        key.id, key.sealed, key.createdAt.timeIntervalSince1970, key.signsFrom.timeIntervalSince1970,
+                        key.retiredAt?.timeIntervalSince1970,
+                    ]
+                )
+            }
+            return new
+        }
+    }
+}
+
+extension SigningKeySet {
+    /// Reads the stored keys.
+    package init(_ database: Database) throws {
+        self.init(
+            try Row.fetchAll(database, sql: "SELECT id, sealed, created_at, signs_from, retired_at FROM signing_key").map { row in
+                SigningKey(
+                    id: row[0],
+                    sealed: row[1],
+                    createdAt: Date(timeIntervalSince1970: row[2]),
+                    signsFrom: Date(timeIntervalSince1970: row[3]),
+                    retiredAt: (row[4] as Double?).map(Date.init(timeIntervalSince1970:))
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,46 @@
+import AccountCore
+import Foundation
+
+extension AccountStoreCheck {
+    /// Checks of `SigningKeyStore`.
+    public static let signingKeys: [AccountStoreCheck] = [
+        AccountStoreCheck("signing keys", "Stores keys as they are, and shows every process the same") { stores in
+            let (store, other) = (stores.signingKeys, stores.others.signingKeys)
+            try require(try await store.signingKeys(), equals: SigningKeySet(), "The keys of a new store")
+            let keys = SigningKeySet([.sample("a", retiredAfter: 0.25), .sample("b")])
+            try require(try await store.changeSigningKeys { _ in keys }, equals: keys, "The new keys")
+            try require(try await other.signingKeys(), equals: keys, "The keys that another process reads")
+            let fewer = SigningKeySet(Array(keys.keys.dropFirst()))
+            try require(try await other.changeSigningKeys { _ in fewer }, equals: fewer, "The keys without the first")
+            try require(try await store.signingKeys(), equals: fewer, "The keys that this process reads")
+        },
+        AccountStoreCheck("signing keys", "Changes nothing if the change is refused") { stores in
+            let keys = SigningKeySet([.sample("a")])
+            _ = try await stores.signingKeys.changeSigningKeys { _ in keys }
+            try await requireFailure("The error of a change is thrown") {
+                _ = try await stores.signingKeys.changeSigningKeys { _ in throw SigningKeyRefusal.unknown }
+            }
+            try require(try await stores.signingKeys.signingKeys(), equals: keys, "The keys after a refused change")
+        },
+        AccountStoreCheck("signing keys", "Applies twenty concurrent changes one after the other") { stores in
+            _ = try await concurrently(20) { number in
+                try await stores.either(number).signingKeys.changeSigningKeys { SigningKeySet($0.keys + [.sample("\(number)")]) }
+            }
+            let ids = try await stores.signingKeys.signingKeys().keys.map(\.id)
+            try require(Set(ids).count, equals: 20, "The number of keys")
+        },
+    ]
+}
+
+extension SigningKey {
+    /// A key whose bytes are no key.
+    fileprivate static func sample(_ id: String, retiredAfter seconds: TimeInterval? = nil) -> SigningKey {
+        SigningKey(
+            id: id,
+            sealed: Data([0, 1, 0xFF]) + Data(id.utf8),
+            createdAt: .after(0.125),
+            signsFrom: .after(360.5),
+            retiredAt: seconds.map { .after($0) }
+        )
+    }
+}

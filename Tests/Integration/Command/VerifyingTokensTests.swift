@@ -1,0 +1,78 @@
+import AccountContract
+import AccountCore
+import Crypto
+import Foundation
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import AccountServer
+@testable import HoldfastCommand
+
+/// The recipe of `docs/server/verifying-tokens.md` with Django and PyJWT, which `scripts/python-tools token-tools` installs.
+@Suite(.timeLimit(.minutes(10))) struct VerifyingTokensTests {
+    private static let python = #""${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/token-tools/bin/python3""#
+
+    @Test("The Django recipe accepts the server's tokens and refuses forged ones and those of a retired key")
+    func django() async throws {
+        try await withServer { server in
+            let url = server.url
+            let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
+            let response = try await server.post(AccountPath.register, registration)
+            let token = try #require(try JSONParser().parse(response.body).objectValue?["access_token"]?.stringValue)
+            let forged = try Self.forged(token)
+            let genuine = try await statuses(of: [token, ""] + forged, at: url)
+            #expect(genuine == [200, 401] + forged.map { _ in 401 })
+            #expect(try await statuses(of: [token], at: url, audience: "Photos") == [401])
+            #expect(try await statuses(of: [token], at: url, issuer: "https://attacker.example") == [401])
+            let keys = server.server.accounts.signingKeys
+            let id = try #require(try await keys.stored().keys.first?.id)
+            try await keys.retire(id, isLeaked: true)
+            #expect(try await statuses(of: [token, "refetch", token], at: url) == [401, 401])
+            // Without the key set the token may be valid.
+            #expect(try await statuses(of: [token], at: try #require(URL(string: "http://127.0.0.1:9"))) == [503])
+        }
+    }
+
+    /// The status that the Django view returns for each token.
+    private func statuses(
+        of tokens: [String],
+        at url: URL,
+        issuer: String? = nil,
+        audience: String = "Crowns"
+    ) async throws -> [Int] {
+        let script = Repository.root.appending(path: "Tests/ForeignServers/verify_tokens.py").path
+        let page = Repository.root.appending(path: "docs/server/verifying-tokens.md").path
+        let names = "'\(url.absoluteString)' '\(issuer ?? url.absoluteString)' '\(audience)'"
+        let lines = tokens.map { "'\($0)'" }.joined(separator: " ")
+        let run = try await bash(#"printf '%s\n' \#(lines) | \#(Self.python) '\#(script)' '\#(page)' \#(names)"#)
+        try #require(run.status == 0, "\(run.errors)")
+        return run.output.split(separator: "\n").compactMap { Int($0) }
+    }
+
+    /// Tokens with the claims of a genuine one that an attacker can make.
+    private static func forged(_ token: String) throws -> [String] {
+        let parts = token.split(separator: ".").map(String.init)
+        let header = String(decoding: try #require(Base64URL.decoded(parts[0])), as: UTF8.self)
+        let key = P256.Signing.PrivateKey()
+        func signed(_ header: String, _ sign: (Data) throws -> [UInt8]) rethrows -> String {
+            let text = Base64URL.encoded(Array(header.utf8)) + "." + parts[1]
+            return text + "." + Base64URL.encoded(try sign(Data(text.utf8)))
+        }
+        let point = key.publicKey.rawRepresentation
+        let (x, y) = (Base64URL.encoded(point.prefix(32)), Base64URL.encoded(point.suffix(32)))
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#
+        let ecdsa: (Data) throws -> [UInt8] = { Array(try key.signature(for: $0).rawRepresentation) }
+        let hmac: (Data) -> [UInt8] = { Array(HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: point))) }
+        return [
+            try signed(header, ecdsa),
+            try signed(header.replacing("}", with: #","jwk":\#(jwk)}"#), ecdsa),
+            try signed(header.replacing("}", with: #","jku":"http://127.0.0.1:9/jwks.json"}"#), ecdsa),
+            try signed(#"{"alg":"ES256","kid":"x","typ":"at+jwt"}"#, ecdsa),
+            signed(header.replacing("ES256", with: "HS256"), hmac),
+            signed(header.replacing("ES256", with: "none")) { _ in [] },
+            try signed(header.replacing("at+jwt", with: "JWT"), ecdsa),
+            String(token.dropLast(2)) + "AA", "garbage", "a.b.c",
+        ]
+    }
+}
