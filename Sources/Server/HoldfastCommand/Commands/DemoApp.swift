@@ -64,7 +64,7 @@ struct DemoApp: AsyncParsableCommand {
                     for number in 0... {
                         let lane = "lane \(number % 4)"
                         try await store("\(endless), \(lane), \(number)", lane, in: queue)
-                        try await Task.sleep(for: .milliseconds(10))
+                        try await Task.sleep(for: .milliseconds(25))
                     }
                 }
             }
