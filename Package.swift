@@ -323,17 +323,18 @@ let package = Package(
             in: "Sources/Server/HoldfastCommand",
             [
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
-                "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI",
+                "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability",
+                "OfflineQueue", "OpenAPI",
                 "Pages", "PostgresDriver", "PostgresStores",
                 "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StoreMigration", "StrictJSON",
                 "Timekeeping", "ValkeyDriver",
-                argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                argumentParser, grdb, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
             ]
         ),
 
         // Examples.
-        .executableTarget(name: "GettingStarted", dependencies: ["Holdfast"], path: "Examples/GettingStarted"),
+        .executableTarget(name: "GettingStarted", dependencies: ["Holdfast", "OfflineQueue"], path: "Examples/GettingStarted"),
         program(
             "holdfast-terminal-app",
             in: "Examples/TerminalApp",
@@ -533,8 +534,8 @@ let package = Package(
                 "DataServerTesting", "Email",
                 "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
                 "HoldfastURLSession", "Idempotency",
-                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP",
-                "SQLiteStores",
+                "MailServerTesting", "OfflineQueue", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting",
+                "ResilientHTTP", "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "TokenVerifier", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, crypto, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]

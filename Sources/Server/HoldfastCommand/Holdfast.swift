@@ -19,7 +19,7 @@ struct Holdfast: AsyncParsableCommand {
         version: AccountServer.version,
         subcommands: [
             Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Keys.self, Links.self, Codes.self, DoctorCommand.self,
-            Migrate.self,
+            Migrate.self, DemoApp.self,
         ]
     )
 }

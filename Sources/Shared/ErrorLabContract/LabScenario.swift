@@ -39,6 +39,8 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let sessions = Self(rawValue: "Sessions")
         /// Rate limits.
         public static let limits = Self(rawValue: "Limits")
+        /// Mutations that an offline queue sends.
+        public static let queue = Self(rawValue: "Offline queue")
         /// Redirects.
         public static let redirects = Self(rawValue: "Redirects")
         /// The error bodies of other servers.
@@ -168,13 +170,13 @@ extension LabScenario {
     ///   - catalogue: The codes, each of which gets a scenario.
     public static func all(root: String = LabPath.root, catalogue: ErrorCatalogue = .standard) -> [LabScenario] {
         forms(catalogue, root: root) + delays(root: root) + connections(root: root) + bodies(root: root)
-            + sequences(root: root) + sessions(root: root) + limits(root: root) + redirects(root: root)
+            + sequences(root: root) + queue(root: root) + sessions(root: root) + limits(root: root) + redirects(root: root)
             + codes(catalogue, root: root) + families(root: root)
     }
 
     /// The groups in the order of the table.
     public static let groups: [Group] = [
-        .forms, .delays, .connections, .bodies, .sequences, .sessions, .limits, .redirects, .codes, .families,
+        .forms, .delays, .connections, .bodies, .sequences, .queue, .sessions, .limits, .redirects, .codes, .families,
     ]
 
     /// Creates a scenario for a response.

@@ -12,10 +12,10 @@ import Testing
     @Test("Waits for the delay of a 503, retries and prints each step")
     func waits() async throws {
         let steps: [LoopbackServer.Step] = [
-            answer("503 X", ["Retry-After: 1", "X-Error-Code: SERVER_SERVICE_UNAVAILABLE"]),
-            answer("200 OK", ["Content-Type: application/json"], body: #"{"name":"Ana"}"#),
+            .response("503 X", ["Retry-After: 1", "X-Error-Code: SERVER_SERVICE_UNAVAILABLE"]),
+            .response("200 OK", ["Content-Type: application/json"], body: #"{"name":"Ana"}"#),
         ]
-        try await withServer(steps) { server, folder in
+        try await LoopbackServer.run(steps) { server, folder in
             let run = try await Binary.run(["call", "GET", server.origin + "/a?x=1"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.contains("attempt 1: 503 SERVER_SERVICE_UNAVAILABLE after"))
@@ -32,7 +32,7 @@ import Testing
     func limited() async throws {
         let body =
             #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Slow down.","details":{"retry_after":3600},"request_id":"r7"}}"#
-        try await withServer([answer("429 X", ["Retry-After: 3600"], body: body)]) { server, folder in
+        try await LoopbackServer.run([.response("429 X", ["Retry-After: 3600"], body: body)]) { server, folder in
             let run = try await Binary.run(["call", "GET", server.origin], in: folder)
             #expect(run.status == 1)
             #expect(run.output.contains("not repeated: the server requests a longer delay than the client waits"))
@@ -47,7 +47,7 @@ import Testing
         let body =
             #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Bad.","details":{"validation_errors":["#
             + #"{"field":"email","code":"VALIDATION_INVALID_EMAIL","message":"No address."},{"field":"name","message":"Empty."}]}}}"#
-        try await withServer([answer("400 X", body: body)]) { server, folder in
+        try await LoopbackServer.run([.response("400 X", body: body)]) { server, folder in
             let run = try await Binary.run(["call", "POST", server.origin + "/x", "-d", #"{"a":1}"#], in: folder)
             #expect(run.status == 1)
             #expect(run.output.contains(/field +email \(VALIDATION_INVALID_EMAIL\): No address\./))
@@ -59,7 +59,7 @@ import Testing
 
     @Test("A refused connection ends with exit code 2")
     func refused() async throws {
-        try await withServer([]) { server, folder in
+        try await LoopbackServer.run([]) { server, folder in
             await server.close()
             let run = try await Binary.run(["call", "GET", server.origin, "--retries", "0"], in: folder)
             #expect(run.status == 2)
@@ -69,7 +69,7 @@ import Testing
 
     @Test("Sends a POST without a key once and reports an unknown outcome if it is lost")
     func unknown() async throws {
-        try await withServer([.reset(""), .reset("")]) { server, folder in
+        try await LoopbackServer.run([.reset(""), .reset("")]) { server, folder in
             let run = try await Binary.run(["call", "POST", server.origin + "/orders", "-d", "x"], in: folder)
             #expect(run.status == 3)
             #expect(run.output.contains("UNKNOWN_OUTCOME") && run.output.contains("repeating it is not safe without --key"))
@@ -79,7 +79,7 @@ import Testing
 
     @Test("Retries a POST with a key under the same key")
     func keyed() async throws {
-        try await withServer([answer("502 X"), answer("201 X")]) { server, folder in
+        try await LoopbackServer.run([.response("502 X"), .response("201 X")]) { server, folder in
             let arguments = ["call", "POST", server.origin + "/orders", "-d", "x", "--key", "random"]
             let run = try await Binary.run(arguments, in: folder)
             #expect(run.status == 0, "\(run.output)")
@@ -92,7 +92,7 @@ import Testing
     func token(flags: [String]) async throws {
         let token = "secret-token-123"
         let body = #"{"error":{"code":"API_KEY_INVALID","message":"No \#(token) here."}}"#
-        try await withServer([answer("401 X", body: body)]) { server, folder in
+        try await LoopbackServer.run([.response("401 X", body: body)]) { server, folder in
             let run = try await Binary.run(
                 ["call", "GET", server.origin] + flags,
                 environment: ["HOLDFAST_TOKEN": token],
@@ -107,7 +107,7 @@ import Testing
 
     @Test("JSON contains the events and the result")
     func json() async throws {
-        try await withServer([answer("404 X", body: #"{"detail":"Not found."}"#)]) { server, folder in
+        try await LoopbackServer.run([.response("404 X", body: #"{"detail":"Not found."}"#)]) { server, folder in
             let run = try await Binary.run(["call", "GET", server.origin, "--json", "-H", "Accept: text/x"], in: folder)
             #expect(run.status == 1)
             let object = try #require(try JSONParser().parse(run.output.utf8.dropLast()).objectValue)
@@ -129,7 +129,8 @@ import Testing
     @Test("A server's text can't send control sequences to the terminal")
     func control() async throws {
         let body = "{\"error\":{\"code\":\"RESOURCE_NOT_FOUND\",\"message\":\"a\\u001b[31mb\"}}"
-        try await withServer([answer("404 X", body: body), answer("200 OK", body: "a\u{1B}[2J")]) { server, folder in
+        let steps: [LoopbackServer.Step] = [.response("404 X", body: body), .response("200 OK", body: "a\u{1B}[2J")]
+        try await LoopbackServer.run(steps) { server, folder in
             for _ in 0..<2 {
                 let run = try await Binary.run(["call", "GET", server.origin], in: folder)
                 #expect(!run.output.contains("\u{1B}"))
@@ -155,24 +156,5 @@ import Testing
             #expect(run.status == 64, "\(run.output)")
             #expect(run.errors.contains("Error:") && run.errors.contains("call"))
         }
-    }
-
-    private func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
-        let fields = ["Connection: close", "Content-Length: \(body.utf8.count)"] + lines
-        return .answer((["HTTP/1.1 \(status)"] + fields).map { $0 + "\r\n" }.joined() + "\r\n" + body)
-    }
-
-    private func withServer(
-        _ steps: [LoopbackServer.Step],
-        _ body: (LoopbackServer, URL) async throws -> Void
-    ) async throws {
-        let server = try LoopbackServer(steps)
-        do {
-            try await withFolder { try await body(server, $0) }
-        } catch {
-            await server.close()
-            throw error
-        }
-        await server.close()
     }
 }

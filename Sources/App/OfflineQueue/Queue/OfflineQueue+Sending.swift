@@ -1,8 +1,8 @@
-import ErrorContract
-import Foundation
-import HTTPTypes
+package import ErrorContract
+package import Foundation
+package import HTTPTypes
 import RateLimiting
-import ResilientHTTP
+package import ResilientHTTP
 import Synchronization
 import Timekeeping
 
@@ -338,7 +338,7 @@ extension OfflineQueue {
     /// Three parties may settle the waiter, and the first one wins: the call itself, the end of a drain that did not send the request, and
     /// the timeout of the call.
     /// - Returns: The response, which is `nil` if another attempt delivered the request; or the identifier of the stored request.
-    func deliver(
+    package func deliver(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ query: [URLQueryItem],

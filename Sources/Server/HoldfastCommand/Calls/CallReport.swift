@@ -2,6 +2,7 @@ import ArgumentParser
 import ErrorContract
 import Foundation
 import HTTPTypes
+import OfflineQueue
 import ResilientHTTP
 import StrictJSON
 import Timekeeping
@@ -11,25 +12,37 @@ struct CallReport {
     enum End {
         case success(HTTPResponse, [UInt8])
         case failure(APIError)
+        /// A queue stored the request, and sends it later.
+        case queued(QueuedRequestID, pending: Int)
+        /// The server performed the request of a queue in an attempt whose response is lost.
+        case delivered
+        /// A queue was drained.
+        case drained(delivered: Int, deadLetters: Int, pending: Int)
     }
 
     /// The largest part of a body that is shown on a terminal, in bytes.
     static let shownBody = 16 * 1_024
     let end: End
-    let events: [TimelineLine]
+    let events: [JSONValue]
 
-    init(_ end: End, events: [TimelineLine]) {
+    init(_ end: End, events: [JSONValue]) {
         self.end = end
         self.events = events
     }
 
     /// The exit code, as documented in `--help`.
     var exitCode: ExitCode {
-        guard case .failure(let error) = end else { return .success }
-        return switch error.kind {
-        case .unknownOutcome: ExitCode(3)
-        case .throttled, .unavailable: ExitCode(4)
-        default: error.status == nil ? ExitCode(2) : .failure
+        switch end {
+        case .success, .delivered: return .success
+        case .queued: return ExitCode(5)
+        case .drained(_, let deadLetters, let pending): return deadLetters > 0 ? .failure : pending > 0 ? ExitCode(5) : .success
+        case .failure(let error):
+            if error.underlying is QueueError { return ExitCode(4) }
+            return switch error.kind {
+            case .unknownOutcome: ExitCode(3)
+            case .throttled, .unavailable: ExitCode(4)
+            default: error.status == nil ? ExitCode(2) : .failure
+            }
         }
     }
 
@@ -41,6 +54,13 @@ struct CallReport {
             let head = style.good("\(response.status.code)") + ", \(body.count) bytes\(type)"
             return "\n" + head + (body.isEmpty ? "" : "\n\n" + shown(body))
         case .failure(let error): return "\n" + text(error, in: style)
+        case .queued(let id, let pending):
+            let command = "holdfast call --queue DIR --drain"
+            return "\n" + style.waiting("stored as request \(id)") + "; \(pending) pending. To send: \(command)"
+        case .delivered: return "\n" + style.good("delivered") + ", the response to an earlier attempt is lost"
+        case .drained(let delivered, let deadLetters, let pending):
+            let letters = deadLetters == 0 ? "0 dead letters" : style.bad("\(deadLetters) dead letters")
+            return "\n" + style.good("\(delivered) delivered") + ", \(letters), \(pending) pending"
         }
     }
 
@@ -82,7 +102,7 @@ struct CallReport {
 
     /// The report as JSON: `events`, then `success` or `error`.
     var json: JSONValue {
-        let events = JSONValue.array(events.map(\.json))
+        let events = JSONValue.array(events)
         switch end {
         case .success(let response, let body):
             return [
@@ -96,6 +116,20 @@ struct CallReport {
                 ],
             ]
         case .failure(let error): return ["events": events, "error": json(error)]
+        case .queued(let id, let pending):
+            return [
+                "events": events,
+                "queued": ["request": .integer(Int64(clamping: id.rawValue)), "pending": .integer(Int64(pending))],
+            ]
+        case .delivered: return ["events": events, "delivered": true]
+        case .drained(let delivered, let deadLetters, let pending):
+            return [
+                "events": events,
+                "drained": [
+                    "delivered": .integer(Int64(delivered)), "dead_letters": .integer(Int64(deadLetters)),
+                    "pending": .integer(Int64(pending)),
+                ],
+            ]
         }
     }
 

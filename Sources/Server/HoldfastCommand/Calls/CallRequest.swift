@@ -15,6 +15,8 @@ struct CallRequest {
     let headers: HTTPFields
     let body: RequestBody?
     let token: String?
+    /// The idempotency key, without quotes.
+    let key: String?
 
     /// - Throws: `ValidationError` for invalid input, with the valid format.
     init(method: String, url: String, headers lines: [String], data: String?, key: String?, token: String?) throws {
@@ -22,22 +24,11 @@ struct CallRequest {
         guard methods.contains(method.uppercased()), let method = HTTPRequest.Method(method.uppercased()) else {
             throw ValidationError("the method must be one of \(methods.joined(separator: ", "))")
         }
-        let address = URLComponents(string: url)
-        guard let address, let scheme = address.scheme?.lowercased(), ["https", "http"].contains(scheme),
-            let host = address.percentEncodedHost, !host.isEmpty, (1...65_535).contains(address.port ?? 80),
-            address.user == nil, address.password == nil,
-            let base = URL(string: "\(scheme)://\(host)" + (address.port.map { ":\($0)" } ?? ""))
-        else {
-            throw ValidationError("“\(url)” is not an address; write it as https://api.example.com/path, without a user")
-        }
-        self.base = base
-        self.method = method
-        path =
-            (address.percentEncodedPath.isEmpty ? "/" : address.percentEncodedPath)
-            + (address.percentEncodedQuery.map { "?\($0)" } ?? "")
+        let (base, path) = try Self.address(url)
+        (self.base, self.method, self.path) = (base, method, path)
         var fields = try Self.fields(lines)
-        if let key {
-            let value = key == "random" ? IdempotencyKeyMiddleware.randomKey() : key
+        self.key = key.map { $0 == "random" ? IdempotencyKeyMiddleware.randomKey() : $0 }
+        if let value = self.key {
             guard !value.isEmpty, value.utf8.count <= 255,
                 value.utf8.allSatisfy({ (0x20...0x7E).contains($0) && !"\"\\".utf8.contains($0) })
             else { throw ValidationError("--key must be 1 to 255 printable ASCII characters, without quotes and backslashes") }
@@ -52,6 +43,22 @@ struct CallRequest {
         }
         body = try data.map { try Self.body($0, type: fields[.contentType]) }
         headers = fields
+    }
+
+    /// Reads an address.
+    /// - Returns: Scheme, host and port; path and query.
+    /// - Throws: `ValidationError` with the valid format.
+    static func address(_ url: String) throws -> (base: URL, path: String) {
+        let address = URLComponents(string: url)
+        guard let address, let scheme = address.scheme?.lowercased(), ["https", "http"].contains(scheme),
+            let host = address.percentEncodedHost, !host.isEmpty, (1...65_535).contains(address.port ?? 80),
+            address.user == nil, address.password == nil,
+            let base = URL(string: "\(scheme)://\(host)" + (address.port.map { ":\($0)" } ?? ""))
+        else {
+            throw ValidationError("“\(url)” is not an address; write it as https://api.example.com/path, without a user")
+        }
+        let path = address.percentEncodedPath.isEmpty ? "/" : address.percentEncodedPath
+        return (base, path + (address.percentEncodedQuery.map { "?\($0)" } ?? ""))
     }
 
     private static func fields(_ lines: [String]) throws -> HTTPFields {

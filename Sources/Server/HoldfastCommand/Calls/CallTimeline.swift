@@ -31,9 +31,12 @@ struct TimelineLine: Sendable {
     let kind: CallEvent.Kind
 
     /// The line as text for a terminal.
-    func text(in style: TextStyle) -> String {
+    func text(in style: TextStyle) -> String { Self.text(elapsed, words(in: style), in: style) }
+
+    /// A line that begins with its time.
+    static func text(_ elapsed: Duration, _ words: String, in style: TextStyle) -> String {
         let time = elapsed.inSeconds
-        return style.faint(String(repeating: " ", count: max(0, 9 - time.count)) + time) + "  " + words(in: style)
+        return style.faint(String(repeating: " ", count: max(0, 9 - time.count)) + time) + "  " + words
     }
 
     private func words(in style: TextStyle) -> String {

@@ -3,6 +3,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastURLSession
+import OfflineQueue
 import ResilientHTTP
 import StrictJSON
 
@@ -18,24 +19,32 @@ struct Call: AsyncParsableCommand {
               holdfast call GET https://api.example.com/api/activities
               holdfast call POST https://api.example.com/api/orders --key random -d '{"item":7}'
 
+            With --queue DIR a mutation is stored in the folder before it is sent. If there is no network, or if the response is lost, it \
+            stays there; --drain sends what is stored, in order, with the same idempotency key, which the server must support. A stored \
+            request has no token: it is sent with a token of the account that --account named.
+
+              holdfast call --queue outbox POST https://api.example.com/api/orders -d '{"item":7}'
+              holdfast call --queue outbox --drain
+
             Pass a token as HOLDFAST_TOKEN rather than as an option, which other users of the machine can see. The token is only sent to \
             the origin of the address, and is never printed. NO_COLOR turns colors off.
 
             Exit codes:
               0   the response was a success
-              1   the server refused the request
+              1   the server refused the request; with --drain: at least one
               2   there was no response
               3   the outcome is unknown: the request was sent, the response was lost, and a retry is not safe
-              4   the client itself refused the call
+              4   the client itself refused the call, or the queue could not store it
+              5   the request is stored in the queue; after --drain: requests are left in the queue
               64  invalid usage
             """
     )
 
     @Argument(help: "The method: GET, HEAD, OPTIONS, POST, PUT, PATCH or DELETE.")
-    var method: String
+    var method: String?
 
     @Argument(help: "The address, with https:// or http://.")
-    var url: String
+    var url: String?
 
     @Option(name: [.customShort("H"), .long], help: "A header, as 'Name: value'; may be repeated.")
     var header: [String] = []
@@ -58,17 +67,42 @@ struct Call: AsyncParsableCommand {
     @Flag(help: "Print JSON: the events, then the result.")
     var json = false
 
-    func validate() throws {
-        _ = try parsed()
-    }
+    @Option(help: ArgumentHelp("The folder of an offline queue, which stores the request if it can't be sent.", valueName: "dir"))
+    var queue: String?
+
+    @Flag(help: "Send the requests of the queue: those of the server whose address is given, or of all.")
+    var drain = false
+
+    @Option(help: "With --queue and a token: the account that the token belongs to.")
+    var account: String?
+
+    @Flag(help: "With --queue: send the requests of a folder that was copied or restored from a backup.")
+    var adopt = false
+
+    func validate() throws { _ = try parsed() }
 
     func run() async throws {
-        let request = try parsed()
-        let style = TextStyle(isColored: Terminal.isColored, secret: request.token)
+        let work = try parsed()
+        let style = TextStyle(isColored: Terminal.isColored, secret: work.token)
         let isText = !json
-        let timeline = CallTimeline { line in
-            if isText { Terminal.say(style.redacted(line.text(in: style))) }
+        let report: CallReport
+        switch work {
+        case .call(let request):
+            let timeline = CallTimeline { line in
+                if isText { Terminal.say(style.redacted(line.text(in: style))) }
+            }
+            report = await call(request, timeline)
+        case .queued(let request):
+            report = try await queued(request.credentials(of: account), style) { try await $0.send(request) }
+        case .drain(let base, let token):
+            let credentials = token.map { Credentials(accessToken: $0, refreshToken: nil, userID: account) }
+            report = try await queued(credentials, style) { try await $0.drain(base) }
         }
+        Terminal.say(style.redacted(json ? String(decoding: report.json.encoded(), as: UTF8.self) : report.text(in: style)))
+        if report.exitCode != .success { throw report.exitCode }
+    }
+
+    private func call(_ request: CallRequest, _ timeline: CallTimeline) async -> CallReport {
         var client = APIClient(
             baseURL: request.base,
             transport: .urlSession(),
@@ -76,7 +110,6 @@ struct Call: AsyncParsableCommand {
             middleware: ClientPipeline.standard(retry: RetryMiddleware(RetryPolicy(maximumRetries: retries)))
         )
         client.listeners = [timeline]
-        let report: CallReport
         do throws(APIError) {
             let (response, body) = try await client.send(
                 request.method,
@@ -85,26 +118,90 @@ struct Call: AsyncParsableCommand {
                 headers: request.headers,
                 context: "holdfast_call"
             )
-            report = CallReport(.success(response, body), events: timeline.lines)
+            return CallReport(.success(response, body), events: timeline.lines.map(\.json))
         } catch {
-            report = CallReport(.failure(error), events: timeline.lines)
+            return CallReport(.failure(error), events: timeline.lines.map(\.json))
         }
-        Terminal.say(style.redacted(json ? String(decoding: report.json.encoded(), as: UTF8.self) : report.text(in: style)))
-        if report.exitCode != .success { throw report.exitCode }
     }
 
-    private func parsed() throws -> CallRequest {
+    private func queued(
+        _ credentials: Credentials?,
+        _ style: TextStyle,
+        _ body: (QueuedCall) async throws -> CallReport
+    ) async throws -> CallReport {
+        let isText = !json
+        let call = QueuedCall(
+            folder: URL(filePath: queue ?? ""),
+            timeout: .seconds(timeout),
+            retries: retries,
+            credentials: credentials,
+            adopts: adopt
+        ) { line in
+            if isText { Terminal.say(style.redacted(line.text(in: style))) }
+        }
+        do {
+            return try await body(call)
+        } catch let error as QueueError {
+            Terminal.complain("Error: \(error)")
+            throw ExitCode(4)
+        }
+    }
+
+    /// The work of the command.
+    private enum Work {
+        case call(CallRequest)
+        case queued(CallRequest)
+        case drain(URL?, token: String?)
+
+        var token: String? {
+            switch self {
+            case .call(let request), .queued(let request): request.token
+            case .drain(_, let token): token
+            }
+        }
+    }
+
+    private func parsed() throws -> Work {
         guard timeout.isFinite, timeout > 0, timeout <= 86_400 else {
             throw ValidationError("--timeout must be above 0 and at most 86400 seconds")
         }
         guard (0...100).contains(retries) else { throw ValidationError("--retries must be between 0 and 100") }
-        return try CallRequest(
-            method: method,
-            url: url,
-            headers: header,
-            data: data,
-            key: key,
-            token: token ?? ProcessInfo.processInfo.environment["HOLDFAST_TOKEN"]
-        )
+        guard queue != nil || !drain && !adopt && account == nil else {
+            throw ValidationError("--drain, --adopt and --account need --queue")
+        }
+        guard queue?.isEmpty != true else { throw ValidationError("--queue must name a folder") }
+        let token = (token ?? ProcessInfo.processInfo.environment["HOLDFAST_TOKEN"]).flatMap { $0.isEmpty ? nil : $0 }
+        guard queue == nil || (token == nil) == (account == nil) else {
+            throw ValidationError("with --queue, a token needs --account, and --account needs a token")
+        }
+        if drain { return try parsedDrain(token) }
+        guard let method else { throw ValidationError("a method is missing, such as GET") }
+        guard let url else { throw ValidationError("an address is missing, such as https://api.example.com/path") }
+        let request = try CallRequest(method: method, url: url, headers: header, data: data, key: key, token: token)
+        guard queue != nil else { return .call(request) }
+        guard [.post, .put, .patch, .delete].contains(request.method) else {
+            throw ValidationError("--queue stores POST, PUT, PATCH and DELETE")
+        }
+        guard header.allSatisfy({ $0.split(separator: ":").first?.lowercased() == "content-type" })
+        else { throw ValidationError("a queue stores no header but Content-Type") }
+        return .queued(request)
+    }
+
+    /// A drain has at most an address, which is the first argument.
+    private func parsedDrain(_ token: String?) throws -> Work {
+        guard url == nil, data == nil, key == nil, header.isEmpty else {
+            throw ValidationError("--drain takes at most an address: the requests are in the queue")
+        }
+        guard token == nil || method != nil else {
+            throw ValidationError("with a token, --drain needs the address of the server that the token belongs to")
+        }
+        return .drain(try method.map { try CallRequest.address($0).base }, token: token)
+    }
+}
+
+extension CallRequest {
+    /// The credentials of the account that the request belongs to.
+    fileprivate func credentials(of account: String?) -> Credentials? {
+        token.map { Credentials(accessToken: $0, refreshToken: nil, userID: account) }
     }
 }

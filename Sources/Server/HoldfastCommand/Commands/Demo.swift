@@ -43,7 +43,8 @@ struct Demo: AsyncParsableCommand {
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             try await withRunningServer(server, logger: logger) { url in
                 Terminal.say("A server on \(url.absoluteString) with a new database.\n")
-                try await DemoStory(url: url, printer: DemoPrinter(isColored: Terminal.isColored)).run()
+                let steps = try await DemoStory(url: url, printer: DemoPrinter(isColored: Terminal.isColored)).run()
+                try await OfflineScenario(steps: steps, in: folder).run()
             }
             Terminal.say("\nEvery step ended as it should.")
         } catch {

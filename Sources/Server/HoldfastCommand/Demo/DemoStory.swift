@@ -19,8 +19,10 @@ struct DemoStory: Sendable {
     }
 
     /// Runs all steps.
+    /// - Returns: The steps, to which others can be added.
     /// - Throws: ``Unexpected`` at the first step that does not end as expected.
-    func run() async throws {
+    @discardableResult
+    func run() async throws -> Steps {
         let email = try EmailAddress("ana@example.com")
         let oldPassword = try Password("first password of Ana")
         let newPassword = try Password("second password of Ana")
@@ -91,6 +93,7 @@ struct DemoStory: Sendable {
         try expect(refusal.message == expected, "the text is “\(refusal.message ?? "")”")
         try expect((3_500...3_600).contains(refusal.retryAfter?.wholeSecondsRoundedUp ?? 0), "Retry-After is missing or wrong")
         try await FailureScenarios(url: url, steps: steps, delay: delay).run()
+        return steps
     }
 
     /// An email of the server's local mailbox.

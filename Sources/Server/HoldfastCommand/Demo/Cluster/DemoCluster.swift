@@ -250,7 +250,8 @@ final class DemoCluster: Sendable {
         return .init(description: ([text + "; the end of its log:"] + lines).joined(separator: "\n"))
     }
 
-    private static func freePorts(_ count: Int) throws -> [Int] {
+    /// Returns ports that no server uses.
+    static func freePorts(_ count: Int) throws -> [Int] {
         #if canImport(Darwin)
             let stream = SOCK_STREAM
         #else

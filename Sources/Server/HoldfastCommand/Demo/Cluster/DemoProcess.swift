@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A process of the demo's cluster. The kernel kills it when the demo ends, even after a crash.
+/// A process of the demo. Linux kills it when the demo ends, even after a crash.
 final class DemoProcess: Sendable {
     let id: Int32
     private let process: Mutex<Process>
@@ -25,12 +25,13 @@ final class DemoProcess: Sendable {
         in folder: URL,
         log: URL
     ) async throws -> DemoProcess {
-        let setpriv = try DemoTools.path(of: "setpriv")
+        // Only Linux has it; the cluster requires it.
+        let setpriv = try? DemoTools.path(of: "setpriv")
         let user = isDatabase && getuid() == 0 ? ["--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
         return try await ProcessStarter.shared.run {
             let process = Process()
-            process.executableURL = URL(filePath: setpriv)
-            process.arguments = user + ["--pdeathsig", "KILL"] + command
+            process.executableURL = URL(filePath: setpriv ?? command[0])
+            process.arguments = setpriv == nil ? Array(command.dropFirst()) : user + ["--pdeathsig", "KILL"] + command
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             process.environment = ["PATH": path, "LC_ALL": "C"].merging(environment) { $1 }
             process.currentDirectoryURL = folder

@@ -1,0 +1,235 @@
+import ArgumentParser
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import OfflineQueue
+import ResilientHTTP
+import StrictJSON
+import Timekeeping
+
+/// A call through an offline queue, or a drain of one: `holdfast call --queue`.
+struct QueuedCall {
+    let folder: URL
+    let timeout: Duration
+    let retries: Int
+    /// The session's account and its token; `nil` for requests without a token.
+    let credentials: Credentials?
+    /// Whether the requests of a copied folder are sent.
+    let adopts: Bool
+    /// Receives each event when it is read.
+    let report: @Sendable (QueueLine) -> Void
+
+    /// Sends a request, or stores it if there is no response.
+    func send(_ request: CallRequest) async throws -> CallReport {
+        let queue = try await open(request.base)
+        var options = CallOptions.queued()
+        if let key = request.key { options = options.idempotencyKey(key) }
+        let (end, lines) = await observing(queue) { () async -> CallReport.End in
+            do throws(APIError) {
+                let result = try await queue.deliver(request.method, request.path, [], request.body, options, "holdfast_call")
+                return switch result {
+                case .response(let (response, body)): response.map { .success($0, body) } ?? .delivered
+                case .queued(let id): .queued(id, pending: queue.counts.pending)
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+        await queue.resign()
+        return CallReport(end, events: lines.map(\.json))
+    }
+
+    /// Sends the stored requests of one server, or of all.
+    func drain(_ base: URL?) async throws -> CallReport {
+        // Any client can read the owners.
+        let folder = try await open(try base ?? CallRequest.address("http://localhost").base)
+        let servers = base.map { [$0] } ?? Set(folder.owners.map(\.server)).sorted().compactMap { URL(string: $0) }
+        var (delivered, letters, lines) = (0, 0, [QueueLine]())
+        for server in servers {
+            let queue = try await open(server)
+            let before = queue.counts.delivered
+            let (_, read) = await observing(queue) { await queue.drain() }
+            lines += read
+            // Known when the queue was opened, so that there is no event.
+            for request in try await queue.pending(limit: 1) {
+                guard case .paused(let reason) = request.status, reason != .otherServer else { continue }
+                let line = QueueLine(elapsed: read.last?.elapsed ?? .zero, event: .paused(request.owner, reason), status: nil)
+                report(line)
+                lines.append(line)
+            }
+            await queue.resign()
+            delivered += queue.counts.delivered - before
+            letters += read.count { $0.isDeadLetter }
+        }
+        // Reads what the other openings changed.
+        _ = try await folder.pending(limit: 0)
+        let end = CallReport.End.drained(delivered: delivered, deadLetters: letters, pending: folder.counts.pending)
+        return CallReport(end, events: lines.map(\.json))
+    }
+
+    private func client(_ base: URL) -> APIClient {
+        let session = credentials.map { credentials in
+            Session(store: MemoryCredentialStore(credentials)) { _ in throw APIError(.unauthorized) }
+        }
+        return APIClient(
+            baseURL: base,
+            transport: .urlSession(),
+            timeout: timeout,
+            session: session,
+            middleware: ClientPipeline.standard(retry: RetryMiddleware(RetryPolicy(maximumRetries: retries)))
+        )
+    }
+
+    private func open(_ base: URL) async throws -> OfflineQueue { try await open(client(base)) }
+
+    private func open(_ client: APIClient) async throws -> OfflineQueue {
+        let queue = try await OfflineQueue.open(folder, client: client)
+        if adopts { try await queue.adopt() }
+        return queue
+    }
+
+    /// Reports the events of a queue until a closure has returned.
+    private func observing<Result>(
+        _ queue: OfflineQueue,
+        _ body: () async -> Result
+    ) async -> (Result, [QueueLine]) {
+        let start = ContinuousClock.now
+        let events = queue.events
+        let reader = Task {
+            var lines: [QueueLine] = []
+            // Ends when the task is canceled and all events are read.
+            for await event in events {
+                let status = event.request.flatMap(queue.status)
+                let line = QueueLine(elapsed: ContinuousClock.now - start, event: event, status: status)
+                report(line)
+                lines.append(line)
+            }
+            return lines
+        }
+        let result = await body()
+        reader.cancel()
+        return (result, await reader.value)
+    }
+}
+
+extension QueueEvent {
+    /// The request that the event is about.
+    var request: QueuedRequestID? {
+        switch self {
+        case .queued(let id), .edited(let id), .sending(let id), .delivered(let id), .failed(let id, _), .deadLettered(let id, _),
+            .expired(let id), .revived(let id), .removed(let id):
+            id
+        case .discarded, .paused, .resumed, .missed: nil
+        }
+    }
+}
+
+/// One event of a queue.
+struct QueueLine: Sendable {
+    let elapsed: Duration
+    let event: QueueEvent
+    /// The state of the request, which has the refusal of a dead letter.
+    let status: QueuedRequest.Status?
+
+    var isDeadLetter: Bool {
+        switch event {
+        case .deadLettered, .expired: true
+        default: false
+        }
+    }
+
+    private var refusal: APIError? {
+        guard case .deadLetter(let letter) = status else { return nil }
+        return letter.error
+    }
+
+    /// The line as text for a terminal.
+    func text(in style: TextStyle) -> String {
+        TimelineLine.text(elapsed, (event.request.map { "request \($0): " } ?? "") + words(in: style), in: style)
+    }
+
+    private func words(in style: TextStyle) -> String {
+        switch event {
+        case .queued: "stored"
+        case .edited: "replaced"
+        case .sending: "attempt"
+        case .delivered: style.good("delivered")
+        case .failed(_, let failure):
+            style.bad([failure.status.map { "\($0)" }, failure.code.rawValue].compactMap(\.self).joined(separator: " "))
+                + style.waiting(", sent again " + (failure.retryAfter.map { "after \($0.inSeconds)" } ?? "later"))
+        case .deadLettered(_, let reason):
+            style.bad("dead letter: \(reason.words)" + (refusal.map { ", \($0.status.map { "\($0) " } ?? "")\($0.code)" } ?? ""))
+        case .expired: style.bad("dead letter: not sent within its lifetime")
+        case .revived: "stored again"
+        case .removed: "removed"
+        case .discarded: "the requests of an account were discarded"
+        case .paused(_, let reason): style.waiting("paused: \(reason.words)")
+        case .resumed: "resumed"
+        case .missed(let count): "\(count) events more"
+        }
+    }
+
+    /// The line as JSON.
+    var json: JSONValue {
+        var members: [(String, JSONValue)] = [("elapsed_ms", .integer(elapsed.wholeMilliseconds)), ("event", .string(name))]
+        if let id = event.request { members.append(("request", .integer(Int64(clamping: id.rawValue)))) }
+        switch event {
+        case .failed(_, let failure):
+            members += [
+                ("status", failure.status.map { .integer(Int64($0)) } ?? .null), ("code", .string(failure.code.rawValue)),
+                ("request_id", failure.requestID.map { .string($0) } ?? .null),
+                ("wait_ms", failure.retryAfter.map { .integer($0.wholeMilliseconds) } ?? .null),
+            ]
+        case .deadLettered(_, let reason):
+            members += [
+                ("reason", .string(reason.rawValue)), ("status", refusal?.status.map { .integer(Int64($0)) } ?? .null),
+                ("code", refusal.map { .string($0.code.rawValue) } ?? .null),
+            ]
+        case .paused(_, let reason): members.append(("reason", .string(reason.rawValue)))
+        case .missed(let count): members.append(("count", .integer(Int64(count))))
+        default: break
+        }
+        return .object(JSONObject(members))
+    }
+
+    private var name: String {
+        switch event {
+        case .queued: "queued"
+        case .edited: "edited"
+        case .sending: "sending"
+        case .delivered: "delivered"
+        case .failed: "failed"
+        case .deadLettered: "dead_lettered"
+        case .expired: "expired"
+        case .revived: "revived"
+        case .removed: "removed"
+        case .discarded: "discarded"
+        case .paused: "paused"
+        case .resumed: "resumed"
+        case .missed: "missed"
+        }
+    }
+}
+
+extension DeadLetter.Reason {
+    fileprivate var words: String {
+        switch self {
+        case .refused: "refused"
+        case .unknownOutcome: "the outcome is unknown, and the key is too old"
+        case .expired: "not sent within its lifetime"
+        case .failedRepeatedly: "the server failed too often"
+        }
+    }
+}
+
+extension QueuePause {
+    fileprivate var words: String {
+        switch self {
+        case .signedOut: "it needs a token of its account"
+        case .otherAccount: "it belongs to another account"
+        case .otherServer: "it belongs to another server"
+        case .unauthorized: "the server refused the token"
+        }
+    }
+}

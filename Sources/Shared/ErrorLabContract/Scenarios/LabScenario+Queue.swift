@@ -1,0 +1,81 @@
+import ErrorContract
+
+extension LabScenario {
+    /// Mutations that an offline queue sends. A queue delivers those that end with a success, and makes a dead letter of the others.
+    static func queue(root: String) -> [LabScenario] {
+        let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
+        return [
+            passing(
+                "queue-lost-response",
+                "A POST: the connection is closed before the response once; then a success.",
+                advice: "Keeps the request and sends it again with the same idempotency key: it may have taken effect.",
+                LabResponse().with { $0.drop = .before },
+                LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false),
+                root: root
+            ),
+            passing(
+                "queue-captive-portal",
+                "A POST: 200 with the page of a captive portal once; then a success.",
+                advice: "Keeps the request: only a response that the client can decode counts as delivered.",
+                LabResponse().with { $0.content = .html },
+                LabFailure(.notAPI, .notAPIResponse, status: 200),
+                root: root
+            ),
+            passing(
+                "queue-running",
+                "A POST: 409 with Retry-After: 1 once, because the first attempt is still running; then a success.",
+                advice: "Waits, and sends the request again with the same idempotency key.",
+                LabResponse(.code(.requestConflict), retryAfter: .seconds(1)),
+                LabFailure(.conflict, .requestConflict, status: 409, retryAfter: 1...1),
+                root: root
+            ),
+            passing(
+                "queue-unavailable",
+                "A POST: 503 with Retry-After: 1 once; then a success.",
+                advice: "Keeps the request, and sends nothing to this server for the delay.",
+                LabResponse(.code(.serverServiceUnavailable), retryAfter: .seconds(1)),
+                unavailable,
+                root: root
+            ),
+            passing(
+                "queue-failed",
+                "A POST: 500 once; then a success.",
+                advice: "Backs off, and sends the request again. After many failures it becomes a dead letter.",
+                LabResponse(.code(.serverDatabaseError)),
+                LabFailure(.server, .serverDatabaseError, status: 500),
+                root: root
+            ),
+            LabScenario(
+                "queue-refused",
+                .queue,
+                "A POST: 400, because a field is invalid.",
+                advice: "Makes the request a dead letter with the decoded error, and sends the next one at once.",
+                method: "POST",
+                LabResponse(.code(.validationInvalidEmail)),
+                root: root,
+                expected: [.failure(LabFailure(.validation, .validationInvalidEmail, status: 400, fields: ["email"]))]
+            ),
+        ]
+    }
+
+    /// A POST that fails once.
+    private static func passing(
+        _ name: String,
+        _ summary: String,
+        advice: String,
+        _ response: LabResponse,
+        _ failure: LabFailure,
+        root: String
+    ) -> LabScenario {
+        LabScenario(
+            name,
+            .queue,
+            summary,
+            advice: advice,
+            method: "POST",
+            response.with { ($0.times, $0.session) = (1, LabPath.sessionPlace) },
+            root: root,
+            expected: [.failure(failure), .success()]
+        )
+    }
+}

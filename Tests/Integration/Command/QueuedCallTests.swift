@@ -1,0 +1,107 @@
+import Foundation
+import HoldfastTesting
+import StrictJSON
+import Testing
+
+@testable import HoldfastCommand
+
+/// Runs `holdfast call --queue` as a process against a server that writes its responses byte by byte.
+@Suite(.timeLimit(.minutes(10))) struct QueuedCallTests {
+    @Test("Stores a request whose response is lost, and drains it with the same key")
+    func lostResponse() async throws {
+        try await LoopbackServer.run([.reset(""), .response("201 X", body: #"{"id":7}"#)]) { server, folder in
+            let call = ["call", "--queue", "outbox", "POST", server.origin + "/orders", "-d", #"{"item":7}"#, "--retries", "0"]
+            let stored = try await Binary.run(call, in: folder)
+            #expect(stored.status == 5, "\(stored.output)\(stored.errors)")
+            #expect(stored.output.contains(/stored as request \d+; 1 pending/))
+            let drained = try await Binary.run(["call", "--queue", "outbox", "--drain"], in: folder)
+            #expect(drained.status == 0, "\(drained.output)\(drained.errors)")
+            #expect(drained.output.contains(/request \d+: delivered/))
+            #expect(drained.output.contains("1 delivered, 0 dead letters, 0 pending"))
+            let keys = server.received.map { $0.header("Idempotency-Key") }
+            #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
+            #expect(server.received.map(\.body) == [Array(#"{"item":7}"#.utf8), Array(#"{"item":7}"#.utf8)])
+            #expect(server.received.last?.header("X-Queued-At") != nil)
+            #expect(try await Binary.run(["call", "--queue", "outbox", "--drain"], in: folder).status == 0)
+            #expect(server.received.count == 2)
+        }
+    }
+
+    @Test("Stores a request while no server listens, and reports that it is still pending")
+    func offline() async throws {
+        try await LoopbackServer.run([]) { server, folder in
+            await server.close()
+            let call = ["call", "--queue", "outbox", "PUT", server.origin + "/a", "-d", "x", "--retries", "0"]
+            #expect(try await Binary.run(call, in: folder).status == 5)
+            let drained = try await Binary.run(["call", "--queue", "outbox", "--drain", "--retries", "0", "--json"], in: folder)
+            #expect(drained.status == 5)
+            let object = try #require(try JSONParser().parse(drained.output.utf8.dropLast()).objectValue)
+            let events = try #require(object["events"]?.arrayValue).compactMap { $0.objectValue?["event"]?.stringValue }
+            #expect(events == ["sending", "failed"])
+            #expect(object["drained"] == ["delivered": 0, "dead_letters": 0, "pending": 1])
+        }
+    }
+
+    @Test("Prints the response of a request that can be sent, and stores nothing")
+    func online() async throws {
+        try await LoopbackServer.run([.response("200 OK", ["Content-Type: text/plain"], body: "done")]) { server, folder in
+            let run = try await Binary.run(["call", "--queue", "outbox", "POST", server.origin, "--key", "k7"], in: folder)
+            #expect(run.status == 0, "\(run.output)\(run.errors)")
+            #expect(run.output.contains("200, 4 bytes, text/plain\n\ndone"))
+            #expect(server.received.first?.header("Idempotency-Key") == "\"k7\"")
+            let drained = try await Binary.run(["call", "--queue", "outbox", "--drain"], in: folder)
+            #expect(drained.status == 0 && drained.output.contains("0 delivered, 0 dead letters, 0 pending"))
+        }
+    }
+
+    @Test("Reports a dead letter with its code, and ends with 1")
+    func deadLetter() async throws {
+        let body = #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Bad."}}"#
+        try await LoopbackServer.run([.reset(""), .response("400 X", body: body)]) { server, folder in
+            let call = ["call", "--queue", "outbox", "POST", server.origin, "-d", "x", "--retries", "0"]
+            #expect(try await Binary.run(call, in: folder).status == 5)
+            let drained = try await Binary.run(["call", "--queue", "outbox", "--drain"], in: folder)
+            #expect(drained.status == 1)
+            #expect(drained.output.contains(/request \d+: dead letter: refused, 400 VALIDATION_INVALID_INPUT/))
+        }
+    }
+
+    @Test("Stores no token, and sends a request only with a token of its account")
+    func account() async throws {
+        try await LoopbackServer.run([.reset(""), .response("200 X")]) { server, folder in
+            let call = ["call", "--queue", "outbox", "POST", server.origin, "-d", "x", "--retries", "0", "--account", "ana"]
+            let token = ["HOLDFAST_TOKEN": "secret-token-123"]
+            #expect(try await Binary.run(call, environment: token, in: folder).status == 5)
+            let journal = try Data(contentsOf: folder.appending(path: "outbox/journal"))
+            #expect(journal.range(of: Data("secret-token".utf8)) == nil)
+
+            let drain = ["call", "--queue", "outbox", "--drain"]
+            let anonymous = try await Binary.run(drain, in: folder)
+            #expect(anonymous.status == 5 && anonymous.output.contains("paused: it needs a token of its account"))
+            let other = try await Binary.run(drain + [server.origin, "--account", "bea"], environment: token, in: folder)
+            #expect(other.status == 5 && other.output.contains("paused: it belongs to another account"))
+            #expect(server.received.count == 1)
+            let same = try await Binary.run(drain + [server.origin, "--account", "ana"], environment: token, in: folder)
+            #expect(same.status == 0, "\(same.output)\(same.errors)")
+            #expect(server.received.map { $0.header("Authorization") } == ["Bearer secret-token-123", "Bearer secret-token-123"])
+        }
+    }
+
+    @Test(
+        "Refuses invalid usage of a queue with exit code 64",
+        arguments: [
+            ["--drain"], ["--account", "ana", "POST", "http://127.0.0.1/"], ["--queue", "q", "GET", "http://127.0.0.1/"],
+            ["--queue", "q", "POST", "http://127.0.0.1/", "-H", "X-A: b"], ["--queue", "", "--drain"],
+            ["--queue", "q", "POST", "http://127.0.0.1/", "--token", "t"], ["--queue", "q"],
+            ["--queue", "q", "--drain", "--token", "t", "--account", "a"], ["--queue", "q", "--drain", "-d", "x"],
+            ["--queue", "q", "--drain", "nonsense"],
+        ]
+    )
+    func garbage(arguments: [String]) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["call"] + arguments, in: folder)
+            #expect(run.status == 64, "\(run.output)\(run.errors)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "q").path))
+        }
+    }
+}
