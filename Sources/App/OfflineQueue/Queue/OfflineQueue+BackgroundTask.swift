@@ -1,5 +1,5 @@
 #if (os(iOS) || os(tvOS) || os(visionOS)) && canImport(BackgroundTasks)
-    public import BackgroundTasks
+    import BackgroundTasks
     public import Foundation
 
     /// Sends requests while the app is in the background.
