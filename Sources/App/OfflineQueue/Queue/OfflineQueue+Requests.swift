@@ -209,7 +209,7 @@ extension OfflineQueue {
         return facts.pause.map { .paused($0) } ?? .pending
     }
 
-    private func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
+    func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
         ids.compactMap { id in
             let facts = journal.withState { ledger in
                 ledger.records[id].map { record in
