@@ -428,7 +428,7 @@ let package = Package(
         ),
         tests(
             "OfflineQueueUITests",
-            ["AccountKit", "ErrorContract", "OfflineQueue", "OfflineQueueUI", "ResilientHTTP", httpTypes]
+            ["AccountKit", "ErrorContract", "OfflineQueue", "OfflineQueueUI", "PrivateFiles", "ResilientHTTP", httpTypes]
         ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),

@@ -166,8 +166,8 @@ struct PendingRequestsView {
                 for notice in model.notices where notice.actionLabel != nil {
                     if await model.perform(notice) == .signIn { return true }
                 }
-            case let answer?:
-                guard let number = Int(answer), rows.indices.contains(number - 1) else { continue }
+            case let choice?:
+                guard let number = Int(choice), rows.indices.contains(number - 1) else { continue }
                 if await act(on: rows[number - 1]) { return true }
             }
         }

@@ -206,6 +206,53 @@ import Testing
         }
     }
 
+    @Test("Follows the queue and the network each time that the screen appears")
+    func appearsAgain() async throws {
+        let bench = try await ScreenBench()
+        for number in 1...2 {
+            try await bench.whileVisible {
+                try await bench.queue.enqueue(.post, "/notes", ["a": "b"], context: "\(number)")
+                #expect(
+                    await bench.becomesTrue {
+                        bench.clock.advance(by: PendingRequestsModel.updateInterval)
+                        return bench.model.waiting.count == number
+                    }
+                )
+                bench.connectivity.report(isOnline: false)
+                #expect(
+                    await bench.becomesTrue {
+                        bench.clock.advance(by: PendingRequestsModel.updateInterval)
+                        return bench.model.notices.map(\.kind) == [.offline]
+                    }
+                )
+                bench.connectivity.report(isOnline: true)
+                #expect(
+                    await bench.becomesTrue {
+                        bench.clock.advance(by: PendingRequestsModel.updateInterval)
+                        return bench.model.notices.isEmpty
+                    }
+                )
+            }
+        }
+    }
+
+    @Test("Reports once that the list can't be read, and again at the user's retry")
+    func unreadable() async throws {
+        let files = FailingFiles()
+        let bench = try await ScreenBench { $0.files = files }
+        await bench.model.load()
+        #expect(bench.model.currentAlert == nil)
+        files.fail()
+        await bench.model.load()
+        let alert = try #require(bench.model.currentAlert)
+        #expect(alert.presentation.primary == .retry)
+        bench.model.dismissAlert(alert.id)
+        await bench.model.load()
+        #expect(bench.model.currentAlert == nil)
+        await bench.model.perform(.retry)
+        #expect(bench.model.currentAlert != nil)
+    }
+
     @Test("Announces a request that fails while the screen is visible")
     func announces() async throws {
         let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404)])

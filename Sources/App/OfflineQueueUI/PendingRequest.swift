@@ -22,7 +22,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
         case failed(DeadLetter.Reason)
     }
 
-    /// What the user can do with a request.
+    /// An action of the user on a request.
     public enum Action: Hashable, Sendable, CaseIterable {
         /// Sign in, so that it can be sent.
         case signIn
@@ -59,7 +59,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
     public var isFailed: Bool { if case .failed = state { true } else { false } }
 }
 
-/// Something that concerns the whole queue, shown above the list.
+/// A notice about the whole queue, shown above the list.
 public struct PendingNotice: Identifiable, Hashable, Sendable {
     /// The subject.
     public enum Kind: String, Hashable, Sendable, CaseIterable {

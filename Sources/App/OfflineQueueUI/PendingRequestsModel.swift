@@ -36,13 +36,13 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var waiting: [PendingRequest] = []
     /// The requests that were not sent and wait for the user's decision, the oldest first; at most ``limit``.
     public private(set) var failed: [PendingRequest] = []
-    /// What concerns the whole queue.
+    /// The notices about the whole queue, shown above the list.
     public private(set) var notices: [PendingNotice] = []
     /// The number of requests that are not in ``waiting`` and ``failed``, because there are too many.
     public private(set) var hiddenCount = 0
     /// Whether the list was loaded once.
     public private(set) var isLoaded = false
-    /// The question that the user has to answer, if there is one.
+    /// The question before an action, if there is one.
     public private(set) var confirmation: PendingConfirmation?
     /// The alert to show, if there is one.
     public private(set) var currentAlert: ScreenAlert?
@@ -53,7 +53,10 @@ public final class PendingRequestsModel: ScreenModel {
 
     private let queue: OfflineQueue
     private let title: @MainActor (QueuedRequest) -> String
-    private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Wakes ``run()``; `nil` while it doesn't run.
+    @ObservationIgnored private var changes: AsyncStream<Void>.Continuation?
+    /// Whether an alert has reported that the list can't be read.
+    @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request, since the screen appeared.
     @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
     @ObservationIgnored private var alertCount = 0
@@ -75,13 +78,17 @@ public final class PendingRequestsModel: ScreenModel {
         self.limit = limit
         self.title = title
         catalogue = queue.client.catalogue
-        queue.client.environment.connectivity?.onChange(of: self) { model, _ in model.changes.continuation.yield() }
+        queue.client.environment.connectivity?.onChange(of: self) { model, _ in
+            Task { @MainActor in model.changes?.yield() }
+        }
     }
 
     /// Updates the list whenever the queue or the network changes, until the task is canceled. Call it while the screen is visible, once at
     /// a time.
     public func run() async {
-        let (queue, stream) = (queue, changes.stream)
+        // A stream ends with the task that reads it, so that each run has its own.
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        changes = continuation
         let events = queue.events
         let clock = queue.client.environment.clock
         await load()
@@ -102,9 +109,11 @@ public final class PendingRequestsModel: ScreenModel {
     public func load() async {
         do throws(QueueError) {
             show(try await queue.snapshot(limit: limit))
-            isLoaded = true
+            (isLoaded, isUnreadable) = (true, false)
         } catch {
-            fail(error)
+            // One alert for any number of updates.
+            if !isUnreadable { fail(error) }
+            isUnreadable = true
         }
     }
 
@@ -158,7 +167,9 @@ public final class PendingRequestsModel: ScreenModel {
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         currentAlert = nil
         switch action {
-        case .retry, .retryAt, .checkAgain: await load()
+        case .retry, .retryAt, .checkAgain:
+            isUnreadable = false
+            await load()
         case .dismiss, .fixFields: break
         case .signIn, .requestNewLink, .contactSupport, .openSettings, .updateApp: return action
         }
@@ -205,7 +216,7 @@ extension PendingRequestsModel {
             announce(PendingText.changeFailed)
         case .queued, .edited, .revived, .discarded, .paused, .resumed, .missed: break
         }
-        changes.continuation.yield()
+        changes?.yield()
     }
 
     private func show(_ snapshot: QueueSnapshot) {
