@@ -25,7 +25,10 @@ import Timekeeping
             middleware: [RetryMiddleware(.never)],
             environment: ClientEnvironment(clock: MonotonicClock(ManualClock()), chance: { 1 })
         )
-        let queue = try await OfflineQueue.open(folder, client: client)
+        var options = OfflineQueue.Options()
+        // The role of the sender must not end on a busy machine: it is renewed on the clock of the test.
+        options.lease = .seconds(3_600)
+        let queue = try await OfflineQueue.open(folder, client: client, options: options)
         let reporter = QueueMetrics(queue, factory: metrics)
         try await body(queue)
         let run = Task { await reporter.run() }

@@ -51,6 +51,8 @@ final class ScreenBench {
         )
         var options = OfflineQueue.Options()
         options.journal.isMaintained = false
+        // The role of the sender must not end on a busy machine: it is renewed on the clock of the test.
+        options.lease = .seconds(3_600)
         change(&options)
         queue = try await OfflineQueue.open(self.folder, client: client, options: options)
         model = PendingRequestsModel(queue: queue, language: language, limit: limit) { $0.context ?? "Change" }
