@@ -79,7 +79,7 @@ func tests(
 let appLibraries = [
     "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
-    "HoldfastURLSession", "OfflineQueue",
+    "HoldfastURLSession", "OfflineQueue", "OfflineQueueUI",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -153,6 +153,11 @@ let package = Package(
         module("App", "AccountUI", ["AccountKit", "AccountContract", "ErrorContract", "ErrorLabContract"]),
         module(
             "App",
+            "OfflineQueueUI",
+            ["AccountKit", "AccountUI", "ErrorContract", "OfflineQueue", "ResilientHTTP", "Timekeeping"]
+        ),
+        module(
+            "App",
             "Holdfast",
             [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
@@ -191,7 +196,7 @@ let package = Package(
         module("Server", "Scheduling", ["Timekeeping", lifecycle]),
         module("Server", "Idempotency", ["ErrorContract", "RateLimiting", httpTypes, crypto]),
         module("Server", "Observability", ["Timekeeping", logging, metrics]),
-        module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
+        module("Server", "ClientMetrics", ["ErrorContract", "OfflineQueue", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
             "Server",
@@ -338,7 +343,10 @@ let package = Package(
         program(
             "holdfast-terminal-app",
             in: "Examples/TerminalApp",
-            ["AccountContract", "AccountKit", "ErrorContract", "HoldfastURLSession", "ResilientHTTP", argumentParser]
+            [
+                "AccountContract", "AccountKit", "ErrorContract", "HoldfastURLSession", "OfflineQueue", "OfflineQueueUI",
+                "ResilientHTTP", argumentParser, httpTypes,
+            ]
         ),
         program(
             "holdfast-notes-app",
@@ -417,6 +425,10 @@ let package = Package(
                 "ResilientHTTP", "holdfast-journal-process", httpTypes,
             ]
         ),
+        tests(
+            "OfflineQueueUITests",
+            ["AccountKit", "ErrorContract", "OfflineQueue", "OfflineQueueUI", "PrivateFiles", "ResilientHTTP", httpTypes]
+        ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
         // Tests of the examples in the DocC catalogs.
@@ -448,7 +460,7 @@ let package = Package(
         tests("SchedulingTests", ["Scheduling", lifecycle, server("ServiceLifecycleTestKit", "swift-service-lifecycle")]),
         tests(
             "ClientMetricsTests",
-            ["ClientMetrics", "ErrorContract", "ResilientHTTP", httpTypes, metrics, metricsTestKit]
+            ["ClientMetrics", "ErrorContract", "OfflineQueue", "ResilientHTTP", httpTypes, metrics, metricsTestKit]
         ),
         tests("ObservabilityTests", ["Observability", logging, metrics]),
         tests(

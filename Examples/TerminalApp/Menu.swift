@@ -1,6 +1,8 @@
 import AccountKit
 import ErrorContract
 import Foundation
+import OfflineQueue
+import OfflineQueueUI
 
 /// The interactive menu of the app.
 @MainActor
@@ -14,6 +16,22 @@ struct Menu {
         pt: "Abrir um link",
         fr: "Ouvrir un lien",
         de: "Link öffnen"
+    )
+    private static let writeNote = LocalizedText(
+        en: "Write a note",
+        es: "Escribir una nota",
+        he: "כתיבת פתק",
+        pt: "Escrever uma nota",
+        fr: "Écrire une note",
+        de: "Notiz schreiben"
+    )
+    private static let airplaneMode = LocalizedText(
+        en: "Airplane mode on or off",
+        es: "Activar o desactivar el modo avión",
+        he: "הפעלה או כיבוי של מצב טיסה",
+        pt: "Ativar ou desativar o modo avião",
+        fr: "Activer ou désactiver le mode avion",
+        de: "Flugmodus ein- oder ausschalten"
     )
     private static let quit = LocalizedText(
         en: "Quit",
@@ -68,17 +86,27 @@ struct Menu {
     func run() async {
         // Stays while its screen is not shown, so that the cooldown between two requests continues.
         let forgot = ForgotPasswordModel(client: app.client, language: app.language)
+        let pending = Notes.makePendingModel(app)
         while true {
             Terminal.title("Holdfast · \(app.server.absoluteString)")
             for (key, text) in [
-                ("1", ContractText.signIn), ("2", ContractText.forgotPassword), ("3", Self.openLink), ("q", Self.quit),
+                ("1", ContractText.signIn), ("2", ContractText.forgotPassword), ("3", Self.openLink),
+                ("4", Self.writeNote), ("5", Self.airplaneMode),
             ] {
                 Terminal.say("  \(key)  \(text.text(in: app.language))")
             }
+            Terminal.say("  6  \(pending.screenTitle) (\(app.queue.counts.pending + app.queue.counts.deadLetters))")
+            Terminal.say("  q  \(Self.quit.text(in: app.language))")
             switch Terminal.ask(Self.choose.text(in: app.language)) {
             case "1": await signIn(SignInModel(client: app.client, language: app.language))
             case "2": await ForgotPasswordView(model: forgot).show()
             case "3": await openLink()
+            case "4": await writeNote()
+            case "5": app.network.isOnline.toggle()
+            case "6":
+                if await PendingRequestsView(model: pending).show() {
+                    await signIn(SignInModel(client: app.client, language: app.language))
+                }
             case "q", nil: return
             default: continue
             }
@@ -88,6 +116,18 @@ struct Menu {
     private func signIn(_ model: SignInModel) async {
         guard await SignInView(model: model).show() else { return }
         if let link = app.router.signedIn() { Terminal.say("→ \(link)") }
+    }
+
+    private func writeNote() async {
+        guard let title = Terminal.ask(Self.writeNote.text(in: app.language)), !title.isEmpty else { return }
+        do throws(APIError) {
+            switch try await Notes.write(title, app) {
+            case .response: Terminal.say("✓ \(title)")
+            case .queued: Terminal.say("… \(title)")
+            }
+        } catch {
+            _ = Alert(presentation: error.presentation(in: app.language, now: Date()), language: app.language).choose()
+        }
     }
 
     private func openLink() async {

@@ -2,6 +2,7 @@ import AccountContract
 import AccountKit
 import ErrorContract
 import Observation
+import OfflineQueueUI
 
 /// The sign-in screen.
 @MainActor
@@ -130,5 +131,76 @@ struct ResetPasswordView {
         model.confirmation = again
         await model.submit()
         return true
+    }
+}
+
+/// The screen of pending changes.
+@MainActor
+struct PendingRequestsView {
+    let model: PendingRequestsModel
+
+    private static let choose = LocalizedText(
+        en: "Number of a change, s to send now, Return to leave",
+        es: "Número de un cambio, s para enviar ahora, Intro para salir",
+        he: "מספר של שינוי, s לשליחה עכשיו, Enter ליציאה",
+        pt: "Número de uma alteração, s para enviar agora, Enter para sair",
+        fr: "Numéro d’une modification, s pour envoyer maintenant, Entrée pour quitter",
+        de: "Nummer einer Änderung, s für jetzt senden, Eingabetaste zum Verlassen"
+    )
+
+    /// Shows the screen until the user leaves it.
+    /// - Returns: Whether the user wants to sign in.
+    func show() async -> Bool {
+        while true {
+            await model.load()
+            draw()
+            if let alert = model.currentAlert {
+                model.dismissAlert(alert.id)
+                _ = Alert(presentation: alert.presentation, language: model.language).choose()
+            }
+            let rows = model.failed + model.waiting
+            switch Terminal.ask(Self.choose.text(in: model.language)) {
+            case "", nil: return false
+            case "s":
+                await model.sendNow()
+                for notice in model.notices where notice.actionLabel != nil {
+                    if await model.perform(notice) == .signIn { return true }
+                }
+            case let choice?:
+                guard let number = Int(choice), rows.indices.contains(number - 1) else { continue }
+                if await act(on: rows[number - 1]) { return true }
+            }
+        }
+    }
+
+    /// Prints the lists.
+    func draw() {
+        Terminal.title(model.screenTitle)
+        for notice in model.notices { Terminal.say("  ⚠ \(notice.text)") }
+        var number = 0
+        for (title, rows) in [(model.failedTitle, model.failed), (model.waitingTitle, model.waiting)] where !rows.isEmpty {
+            Terminal.say("  \(title)")
+            for row in rows {
+                number += 1
+                Terminal.say("  \(number)  \(row.title) · \(row.status)")
+            }
+        }
+        for text in [model.hiddenText, model.emptyText].compactMap(\.self) { Terminal.say("  \(text)") }
+    }
+
+    /// Lets the user choose an action of a request.
+    /// - Returns: Whether the user wants to sign in.
+    private func act(on row: PendingRequest) async -> Bool {
+        for (index, action) in row.actions.enumerated() { Terminal.say("    \(index + 1)  \(model.label(of: action))") }
+        guard let number = Terminal.ask("   ").flatMap({ Int($0) }), row.actions.indices.contains(number - 1) else {
+            return false
+        }
+        if await model.perform(row.actions[number - 1], on: row.id) == .signIn { return true }
+        if let question = model.confirmation {
+            Terminal.say("  ⚠ \(question.message)")
+            let answer = Terminal.ask("    1 \(question.confirmLabel) · 2 \(question.cancelLabel)")
+            if answer == "1" { await model.confirm(question) } else { model.dismissConfirmation() }
+        }
+        return false
     }
 }

@@ -17,6 +17,8 @@
 /// not exported: a file that uses `URL` or `Date` imports Foundation or SwiftUI. `HoldfastTesting` and `ErrorLabContract` are
 /// not included, because a released app needs neither.
 ///
+/// `OfflineQueue` and `OfflineQueueUI` are not included either: an app that stores requests while it is offline imports them in addition.
+///
 /// A target that needs less can import a single library, such as `HoldfastURLSession` for a client without accounts.
 @_exported public import AccountContract
 @_exported public import AccountKit

@@ -8,32 +8,32 @@ import Testing
 
 @testable import holdfast_notes_app
 
-@Suite struct NotesAppTests {
-    /// Runs the app on a free port for the duration of a closure.
-    private func withNotes(
-        clock: ManualClock = ManualClock(),
-        log: CapturedLog = CapturedLog(),
-        _ body: (URL) async throws -> Void
-    ) async throws {
-        let deadline = RequestDeadline(.seconds(30), clock: clock)
-        try await withFolder { folder in
-            var accounts = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
-            accounts.environment = .development
-            let configuration = accounts
-            try await withApplication(log: log) { logger, listening in
-                try await makeApplication(
-                    port: 0,
-                    deadline: deadline,
-                    accounts: configuration,
-                    logger: logger,
-                    onListening: listening
-                )
-            } _: { url in
-                try await body(url)
-            }
+/// Runs the app on a free port for the duration of a closure.
+func withNotes(
+    clock: ManualClock = ManualClock(),
+    log: CapturedLog = CapturedLog(),
+    _ body: (URL) async throws -> Void
+) async throws {
+    let deadline = RequestDeadline(.seconds(30), clock: clock)
+    try await withFolder { folder in
+        var accounts = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
+        accounts.environment = .development
+        let configuration = accounts
+        try await withApplication(log: log) { logger, listening in
+            try await makeApplication(
+                port: 0,
+                deadline: deadline,
+                accounts: configuration,
+                logger: logger,
+                onListening: listening
+            )
+        } _: { url in
+            try await body(url)
         }
     }
+}
 
+@Suite struct NotesAppTests {
     private func post(_ json: String, to url: URL, headers: [String] = []) async throws -> RawHTTP.Answer {
         let headers = ["Content-Type: application/json"] + headers
         return try await RawHTTP.send("POST", "/notes", to: url, headers: headers, body: Array(json.utf8))

@@ -67,17 +67,37 @@ extension QueueError: CustomStringConvertible {
 extension QueueError: APIErrorConvertible {
     /// Returns the error for a call that could neither be sent nor stored: the client's error for ``invalidRequest(_:)``, otherwise an
     /// error of the kind `custom` with the code `OFFLINE_QUEUE_FULL`, `OFFLINE_QUEUE_UNAVAILABLE` or, for ``noIdentity``, that of a missing
-    /// token.
+    /// token. It has a text for the user in six languages.
     public func apiError(context: String?) -> APIError {
         if case .invalidRequest(let error) = self { return error }
-        let code: ErrorCode =
-            switch self {
-            case .full: ErrorCode("OFFLINE_QUEUE_FULL")
-            case .noIdentity: .authTokenMissing
-            default: ErrorCode("OFFLINE_QUEUE_UNAVAILABLE")
-            }
         var error = APIError(.custom, context: context, underlying: self)
-        (error.code, error.attempts) = (code, 0)
+        error.attempts = 0
+        switch self {
+        case .full: (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_FULL"), Self.fullText)
+        case .noIdentity: (error.code, error.recovery) = (.authTokenMissing, .signIn)
+        case .locked, .restored, .storage:
+            (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_UNAVAILABLE"), Self.unavailableText)
+            error.recovery = .retry
+        default: (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_UNAVAILABLE"), Self.unavailableText)
+        }
         return error
     }
+
+    private static let fullText = LocalizedText(
+        en: "Too many changes are waiting to be sent. Connect to the internet so that they can be sent.",
+        es: "Hay demasiados cambios pendientes de envío. Conéctate a internet para que se puedan enviar.",
+        he: "יותר מדי שינויים ממתינים לשליחה. יש להתחבר לאינטרנט כדי שיהיה אפשר לשלוח אותם.",
+        pt: "Há alterações demais aguardando envio. Conecte-se à internet para que possam ser enviadas.",
+        fr: "Trop de modifications attendent d’être envoyées. Connectez-vous à internet pour qu’elles puissent l’être.",
+        de:
+            "Zu viele Änderungen warten darauf, gesendet zu werden. Verbinde dich mit dem Internet, damit sie gesendet werden können."
+    )
+    private static let unavailableText = LocalizedText(
+        en: "The change can't be saved on this device right now.",
+        es: "Ahora no se puede guardar el cambio en este dispositivo.",
+        he: "כרגע לא ניתן לשמור את השינוי במכשיר הזה.",
+        pt: "No momento, não é possível salvar a alteração neste dispositivo.",
+        fr: "La modification ne peut pas être enregistrée sur cet appareil pour le moment.",
+        de: "Die Änderung kann gerade nicht auf diesem Gerät gespeichert werden."
+    )
 }

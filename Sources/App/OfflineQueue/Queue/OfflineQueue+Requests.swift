@@ -286,7 +286,7 @@ extension OfflineQueue {
     }
 
     /// Reads the contents of requests from the disk. Leaves out requests that ended meanwhile or that can't be read.
-    private func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
+    func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
         ids.compactMap { id in
             let facts = journal.withState { ledger in
                 ledger.records[id].map { record in

@@ -1,0 +1,47 @@
+import ResilientHTTP
+
+/// The requests that one user may see, at one moment.
+package struct QueueSnapshot: Sendable {
+    /// The account that is signed in; `nil` if there is none.
+    package var account: String?
+    /// The first requests that are to be sent, in order.
+    package var pending: [QueuedRequest]
+    /// The first dead letters, the oldest first.
+    package var deadLetters: [QueuedRequest]
+    /// The number of requests and dead letters that the user may see.
+    package var total: Int
+    /// The number of requests and dead letters that belong to other accounts or servers, by the reason why they are not sent.
+    package var others: [QueuePause: Int]
+}
+
+extension OfflineQueue {
+    /// Returns the requests of the account that is signed in and those that belong to no account. It contains nothing of other accounts but
+    /// their number, because several users may share a device.
+    /// - Parameter limit: The largest number of requests, and of dead letters; each is read from the disk.
+    package func snapshot(limit: Int = 100) async throws(QueueError) -> QueueSnapshot {
+        let account = try? await client.session?.identity
+        let owners =
+            [QueueOwner(server: server, account: nil)] + (account.map { [QueueOwner(server: server, account: $0)] } ?? [])
+        let (snapshot, pending, buried) = try await change { ledger, _ throws(QueueError) in
+            var snapshot = QueueSnapshot(account: account, pending: [], deadLetters: [], total: 0, others: [:])
+            for owner in ledger.owners where owner.count > 0 {
+                if owners.contains(owner.owner) {
+                    snapshot.total += owner.count
+                } else {
+                    let pause: QueuePause =
+                        owner.owner.server != server ? .otherServer : account == nil ? .signedOut : .otherAccount
+                    snapshot.others[pause, default: 0] += owner.count
+                }
+            }
+            let isOwn = ledger.owners.map { owners.contains($0.owner) }
+            let pending = ledger.lanes.filter { isOwn[$0.owner] }.flatMap { $0.line.all.prefix(limit) }.sorted().prefix(limit)
+            let buried = ledger.buried.keys.filter { id in
+                ledger.records[id].map { isOwn[ledger.lanes[Int($0.lane)].owner] } ?? false
+            }
+            return (snapshot, Array(pending), Array(buried.sorted().prefix(limit)))
+        }
+        var full = snapshot
+        (full.pending, full.deadLetters) = (requests(pending), requests(buried))
+        return full
+    }
+}

@@ -1,0 +1,130 @@
+#if canImport(SwiftUI)
+    import AccountKit
+    import AccountUI
+    public import ErrorContract
+    import OfflineQueue
+    public import SwiftUI
+
+    #if os(iOS) || os(tvOS) || os(visionOS)
+        public import Foundation
+        import UIKit
+    #endif
+
+    /// The screen that lists the requests of an offline queue: waiting, sending and failed ones, with buttons to cancel, retry and remove.
+    ///
+    /// ```swift
+    /// NavigationStack {
+    ///     PendingRequestsScreen(model: model) { action in if action == .signIn { showSignIn() } }
+    /// }
+    /// ```
+    public struct PendingRequestsScreen: View {
+        private let model: PendingRequestsModel
+        private let perform: @MainActor (ErrorPresentation.Action) -> Void
+
+        /// Creates the screen.
+        /// - Parameters:
+        ///   - model: The model of the screen.
+        ///   - perform: Performs an action that the model leaves to the app: signing in.
+        public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
+            self.model = model
+            self.perform = perform
+        }
+
+        /// The notices, the failed requests and the waiting ones. The list follows the queue while the screen is visible.
+        public var body: some View {
+            List {
+                ForEach(model.notices) { notice in
+                    Section {
+                        Text(notice.text)
+                        if let label = notice.actionLabel {
+                            Button(label) { start { await model.perform(notice) } }
+                        }
+                    }
+                }
+                if !model.failed.isEmpty {
+                    Section(model.failedTitle) { rows(model.failed) }
+                }
+                if !model.waiting.isEmpty {
+                    Section(model.waitingTitle) { rows(model.waiting) }
+                    Button(model.sendNowLabel) { model.work.start { await model.sendNow() } }
+                }
+                if let text = model.hiddenText { Text(text).foregroundStyle(.secondary) }
+                if let text = model.emptyText { Text(text).foregroundStyle(.secondary) }
+            }
+            .navigationTitle(model.screenTitle)
+            .task { await model.run() }
+            .alert(
+                model.screenTitle,
+                isPresented: Binding(get: { model.confirmation != nil }, set: { if !$0 { model.dismissConfirmation() } }),
+                presenting: model.confirmation
+            ) { confirmation in
+                // The alert closes, and removes the question, before the work runs.
+                Button(confirmation.confirmLabel, role: .destructive) {
+                    model.work.start { await model.confirm(confirmation) }
+                }
+                Button(confirmation.cancelLabel, role: .cancel) { model.dismissConfirmation() }
+            } message: { confirmation in
+                Text(confirmation.message)
+            }
+            .screen(model, perform: perform)
+        }
+
+        private func rows(_ requests: [PendingRequest]) -> some View {
+            ForEach(requests) { request in
+                PendingRequestRow(request: request, label: { model.label(of: $0) }) { action in
+                    start { await model.perform(action, on: request.id) }
+                }
+            }
+        }
+
+        /// Starts an action in the work of the model, so that it continues if its row disappears.
+        private func start(_ action: @escaping @MainActor () async -> ErrorPresentation.Action?) {
+            model.work.start {
+                if let remaining = await action() { perform(remaining) }
+            }
+        }
+    }
+
+    /// A request with its buttons. VoiceOver reads the texts as one element, and the title with each button.
+    private struct PendingRequestRow: View {
+        let request: PendingRequest
+        let label: @MainActor (PendingRequest.Action) -> String
+        let perform: @MainActor (PendingRequest.Action) -> Void
+
+        var body: some View {
+            VStack(alignment: .leading) {
+                VStack(alignment: .leading) {
+                    Text(request.title).font(.headline)
+                    Text(request.status)
+                    Text(request.createdText).font(.footnote).foregroundStyle(.secondary)
+                    if let reference = request.supportText { Text(reference).font(.footnote).foregroundStyle(.secondary) }
+                }
+                .accessibilityElement(children: .combine)
+                HStack {
+                    ForEach(request.actions, id: \.self) { action in
+                        Button(label(action)) { perform(action) }
+                            .buttonStyle(.borderless)
+                            .accessibilityLabel(spokenLabel(of: action))
+                    }
+                }
+            }
+        }
+
+        private func spokenLabel(of action: PendingRequest.Action) -> String { label(action) + ", " + request.title }
+    }
+
+    #if os(iOS) || os(tvOS) || os(visionOS)
+        /// The screen of pending requests for UIKit apps, in a view controller. Its title is set for the navigation bar. The controller
+        /// retains its closure.
+        public final class PendingRequestsViewController: UIHostingController<PendingRequestsScreen> {
+            /// Creates the controller. The parameters are those of ``PendingRequestsScreen``.
+            public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
+                super.init(rootView: PendingRequestsScreen(model: model, perform: perform))
+                title = model.screenTitle
+            }
+
+            @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")
+            public required init?(coder: NSCoder) { nil }
+        }
+    #endif
+#endif

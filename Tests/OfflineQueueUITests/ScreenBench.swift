@@ -1,0 +1,156 @@
+import AccountKit
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import OfflineQueue
+import OfflineQueueUI
+import PrivateFiles
+import ResilientHTTP
+import Synchronization
+import Testing
+import Timekeeping
+
+/// A queue in a temporary folder with its screen. Delays pass on a clock that the test moves.
+@MainActor
+final class ScreenBench {
+    let clock = ManualClock()
+    let connectivity = Connectivity()
+    let transport: ScriptedTransport
+    let session: Session
+    let queue: OfflineQueue
+    let model: PendingRequestsModel
+    private let folder: URL
+
+    /// - Parameters:
+    ///   - steps: The responses of the server.
+    ///   - account: The account that is signed in.
+    ///   - limit: The largest number of rows in a list.
+    init(
+        _ steps: [ScriptedTransport.Step] = [],
+        account: String? = "A",
+        language: Language = .english,
+        limit: Int = 100,
+        folder: URL? = nil,
+        change: (inout OfflineQueue.Options) -> Void = { _ in }
+    ) async throws {
+        self.folder = folder ?? URL.temporaryDirectory.appending(path: "q\(UInt32.random(in: 0 ... .max))")
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 1 }, connectivity: connectivity)
+        transport = ScriptedTransport(steps)
+        session = Session(
+            store: MemoryCredentialStore(account.map(Self.credentials)),
+            environment: environment,
+            refresh: { _ in throw APIError(.unauthorized) }
+        )
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org/v1")),
+            transport: transport,
+            session: session,
+            middleware: [RetryMiddleware(.never)],
+            environment: environment
+        )
+        var options = OfflineQueue.Options()
+        options.journal.isMaintained = false
+        // The role of the sender must not end on a busy machine: it is renewed on the clock of the test.
+        options.lease = .seconds(3_600)
+        change(&options)
+        queue = try await OfflineQueue.open(self.folder, client: client, options: options)
+        model = PendingRequestsModel(queue: queue, language: language, limit: limit) { $0.context ?? "Change" }
+    }
+
+    isolated deinit { try? FileManager.default.removeItem(at: folder) }
+
+    nonisolated static func credentials(_ account: String) -> Credentials {
+        Credentials(accessToken: "token \(account)", refreshToken: nil, userID: account)
+    }
+
+    func signIn(_ account: String?) async throws { try await session.setCredentials(account.map(Self.credentials)) }
+
+    /// Stores a change, and shows it.
+    @discardableResult
+    func enqueue(_ name: String, lane: String = "default", lifetime: Duration? = nil) async throws -> QueuedRequestID {
+        let id = try await queue.enqueue(
+            .post,
+            "/notes",
+            ["title": name],
+            options: .queued(lane: lane, lifetime: lifetime),
+            context: name
+        )
+        await model.load()
+        return id
+    }
+
+    /// Sends what can be sent, and shows what is left.
+    func drain() async {
+        await queue.drain()
+        await model.load()
+    }
+
+    /// Runs the model while a closure runs.
+    func whileVisible(_ body: () async throws -> Void) async rethrows {
+        let run = Task { await model.run() }
+        defer { run.cancel() }
+        try await body()
+        run.cancel()
+        await run.value
+    }
+
+    /// Waits for a condition, for as long as a busy machine may need.
+    func becomesTrue(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<60_000 {
+            if condition() { return true }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return false
+    }
+}
+
+extension ScriptedTransport.Step {
+    static let offline = Self.failure(TransportError(.noInternet, message: "", wasSent: false))
+    static let lost = Self.failure(TransportError(.connectionLost, message: "", wasSent: true))
+
+    static func refusal(_ code: ErrorCode, status: Int) -> Self {
+        .answer(
+            status: status,
+            headers: [.contentType: "application/json", .errorCode: code.rawValue],
+            body: #"{"error":{"code":"\#(code.rawValue)","message":"x"}}"#
+        )
+    }
+}
+
+/// The files of the system, until they fail.
+final class FailingFiles: JournalFileSystem {
+    private let system = SystemFiles()
+    fileprivate let isFailing = Mutex(false)
+
+    /// Lets all further locks fail, as on a device that was locked.
+    func fail() { isFailing.withLock { $0 = true } }
+
+    func createFolder(_ path: String) throws(FileFailure) { try system.createFolder(path) }
+    func names(in folder: String) throws(FileFailure) -> [String] { try system.names(in: folder) }
+    func open(_ path: String, creating: Bool) throws(FileFailure) -> any JournalFile {
+        File(try system.open(path, creating: creating), self)
+    }
+    func status(of path: String) throws(FileFailure) -> FileStatus { try system.status(of: path) }
+    func rename(_ path: String, to newPath: String) throws(FileFailure) { try system.rename(path, to: newPath) }
+    func remove(_ path: String) throws(FileFailure) { try system.remove(path) }
+    func syncFolder(_ path: String) throws(FileFailure) { try system.syncFolder(path) }
+
+    private final class File: JournalFile {
+        let file: any JournalFile
+        let files: FailingFiles
+
+        init(_ file: any JournalFile, _ files: FailingFiles) { (self.file, self.files) = (file, files) }
+
+        func status() throws(FileFailure) -> FileStatus { try file.status() }
+        func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] { try file.read(count, at: offset) }
+        func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int { try file.write(bytes, at: offset) }
+        func truncate(to size: Int) throws(FileFailure) { try file.truncate(to: size) }
+        func sync() throws(FileFailure) -> SyncStrength { try file.sync() }
+        func lock() throws(FileFailure) -> Bool {
+            if files.isFailing.withLock(\.self) { throw FileFailure(code: EACCES) }
+            return try file.lock()
+        }
+        func unlock() { file.unlock() }
+    }
+}

@@ -1,0 +1,163 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Synchronization
+import Testing
+import Timekeeping
+
+@testable import ResilientHTTP
+
+@Suite("Accounts of sessions and calls", .timeLimit(.minutes(1))) struct AccountBoundTests {
+    private let environment = ClientEnvironment(clock: MonotonicClock(ManualClock()))
+    private let prompts = Counter()
+
+    private static func credentials(_ account: String?, _ token: String = "1") -> Credentials {
+        Credentials(accessToken: "\(account ?? "?")\(token)", refreshToken: "r\(account ?? "?")", userID: account)
+    }
+
+    private func session(
+        _ credentials: Credentials?,
+        refresh: @escaping Session.Refresh = { _ in credentials("A", "2") }
+    ) -> Session {
+        Session(
+            store: MemoryCredentialStore(credentials),
+            environment: environment,
+            refresh: refresh,
+            prompt: { [prompts] in
+                prompts.increment()
+                return Self.credentials("B")
+            }
+        )
+    }
+
+    private func client(_ transport: some HTTPTransport, _ session: Session) throws -> APIClient {
+        let url = try #require(URL(string: "https://api.example.org"))
+        return APIClient(baseURL: url, transport: transport, session: session, middleware: [], environment: environment)
+    }
+
+    private func bound(to account: String) -> CallOptions {
+        var options = CallOptions()
+        options.account = account
+        return options
+    }
+
+    private func refusal(_ code: ErrorCode) -> ScriptedTransport.Step {
+        .answer(status: 401, headers: [.errorCode: code.rawValue])
+    }
+
+    private func tokens(_ transport: ScriptedTransport) -> [String?] {
+        transport.sent.map { $0.request.headerFields[.authorization] }
+    }
+
+    @Test("The identity is the account of the stored credentials, and follows sign-in, refresh and sign-out")
+    func identity() async throws {
+        let session = session(Self.credentials("A"))
+        #expect(try await session.identity == "A")
+        try await session.refreshNow()
+        #expect(try await session.identity == "A")
+        #expect(try await session.credentials?.accessToken == "A2")
+        try await session.setCredentials(Self.credentials("B"))
+        #expect(try await session.identity == "B")
+        try await session.setCredentials(nil)
+        #expect(try await session.identity == nil)
+    }
+
+    @Test("There is no identity without a user, or if the credentials do not name the account")
+    func noIdentity() async throws {
+        #expect(try await session(nil).identity == nil)
+        #expect(try await session(Self.credentials(nil)).identity == nil)
+    }
+
+    @Test("A refresh whose response does not name the account keeps the identity")
+    func refreshWithoutAccount() async throws {
+        let session = session(Self.credentials("A")) { _ in Credentials(accessToken: "A2", refreshToken: "rA") }
+        try await session.refreshNow()
+        #expect(try await session.identity == "A")
+    }
+
+    @Test("A call of an account carries the token of that account, also after a refresh")
+    func own() async throws {
+        let transport = ScriptedTransport([refusal(.authTokenExpired), .answer(status: 200)])
+        _ = try await client(transport, session(Self.credentials("A"))).send(.get, "/a", options: bound(to: "A"))
+        #expect(tokens(transport) == ["Bearer A1", "Bearer A2"])
+    }
+
+    @Test("Sends nothing of a call of another account, or if no user is signed in", arguments: ["B", nil])
+    func foreign(present: String?) async throws {
+        let transport = ScriptedTransport([.answer(status: 200)])
+        let client = try client(transport, session(present.map { Self.credentials($0) }))
+        let error = await failure { _ = try await client.send(.get, "/a", options: bound(to: "A")) }
+        #expect(error?.kind == .unauthorized && transport.sent.isEmpty && prompts.value == 0)
+    }
+
+    @Test(
+        "Trap: another account signs in during a 401: the call ends without a second request",
+        arguments: [ErrorCode.authTokenExpired, .authSessionExpired, .authTokenMissing]
+    )
+    func signInDuringRefusal(code: ErrorCode) async throws {
+        let session = session(Self.credentials("A"))
+        let transport = SwitchingTransport(refusal: code) { try? await session.setCredentials(Self.credentials("B")) }
+        let client = try client(transport, session)
+        let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
+        #expect(error?.kind == .unauthorized)
+        #expect(transport.tokens == ["Bearer A1"] && prompts.value == 0)
+        #expect(try await session.identity == "B")
+    }
+
+    @Test("Trap: another account signs in during the refresh: the call ends without a second request")
+    func signInDuringRefresh() async throws {
+        let slot = Mutex<Session?>(nil)
+        let session = session(Self.credentials("A")) { _ in
+            try await slot.withLock(\.self)?.setCredentials(Self.credentials("B"))
+            return Self.credentials("A", "2")
+        }
+        slot.withLock { $0 = session }
+        defer { slot.withLock { $0 = nil } }
+        let transport = ScriptedTransport([refusal(.authTokenExpired), .answer(status: 200)])
+        let client = try client(transport, session)
+        let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
+        #expect(error != nil && tokens(transport) == ["Bearer A1"] && prompts.value == 0)
+        #expect(try await session.identity == "B")
+    }
+
+    @Test("Never asks the user to sign in for a call of an account, and a refused refresh does not end the session")
+    func noPrompt() async throws {
+        let session = session(Self.credentials("A")) { _ in
+            throw APIError(kind: .unauthorized, code: .authRefreshFailed, retry: .afterSignIn)
+        }
+        for code in [ErrorCode.authTokenExpired, .authSessionExpired] {
+            let transport = ScriptedTransport([refusal(code), .answer(status: 200)])
+            let client = try client(transport, session)
+            let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
+            #expect(error?.kind == .unauthorized && error?.code == code && transport.sent.count == 1)
+        }
+        #expect(prompts.value == 0)
+        #expect(try await session.identity == "A")
+    }
+}
+
+/// Refuses the first request after a closure has run, and accepts all others.
+private final class SwitchingTransport: HTTPTransport {
+    private let code: ErrorCode
+    private let change: @Sendable () async -> Void
+    private let sent = Mutex<[String?]>([])
+
+    init(refusal code: ErrorCode, change: @escaping @Sendable () async -> Void) { (self.code, self.change) = (code, change) }
+
+    var tokens: [String?] { sent.withLock(\.self) }
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let count = sent.withLock { sent in
+            sent.append(request.headerFields[.authorization])
+            return sent.count
+        }
+        guard count == 1 else { return (HTTPResponse(status: .ok), ResponseBody()) }
+        await change()
+        return (HTTPResponse(status: .unauthorized, headerFields: [.errorCode: code.rawValue]), ResponseBody())
+    }
+}
