@@ -13,7 +13,7 @@ import Testing
     @Test("The demo's story succeeds over a real socket")
     func storySucceeds() async throws {
         try await withServer { server in
-            try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false), delay: 5).run()
+            _ = try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false), delay: 5).run()
         }
     }
 

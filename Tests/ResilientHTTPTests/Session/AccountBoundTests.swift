@@ -97,7 +97,7 @@ import Timekeeping
     )
     func signInDuringRefusal(code: ErrorCode) async throws {
         let session = session(Self.credentials("A"))
-        let transport = SwitchingTransport(refusal: code) { try? await session.setCredentials(Self.credentials("B")) }
+        let transport = SwitchingTransport(refusal: code) { _ = try? await session.setCredentials(Self.credentials("B")) }
         let client = try client(transport, session)
         let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
         #expect(error?.kind == .unauthorized)
