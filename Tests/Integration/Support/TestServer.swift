@@ -71,7 +71,8 @@ struct TestServer: Sendable {
     /// Returns the reset links that were sent to an address, newest first. Other emails, which an earlier step may have caused, have links
     /// to other pages.
     private func resetLinks(to email: String) throws -> [ResetLink] {
-        try server.accounts.mailbox.mails(limit: 1_000).filter { $0.recipient.lowercased() == email.lowercased() }.compactMap { mail in
+        try server.accounts.mailbox.mails(limit: 1_000).filter { $0.recipient.lowercased() == email.lowercased() }.compactMap {
+            mail in
             mail.link.flatMap { try? ResetLink($0, hosts: ["127.0.0.1"]) }
         }
     }
