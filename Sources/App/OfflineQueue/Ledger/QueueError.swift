@@ -26,9 +26,6 @@ public enum QueueError: Error, Sendable {
     /// The files of the queue can't be read now, such as before the first unlock of the device, or the key of an encrypted queue is
     /// missing. Try again later.
     case locked
-    /// The queue was copied from another device or place, and the app has not called ``OfflineQueue/adopt()``. No method throws this error
-    /// at present: a copied queue stores requests, and sends none. See ``OfflineQueue/isRestored``.
-    case restored
     /// The files can't be read or written: the disk is full or failed, another process used the files for longer than 10 s, a newer version
     /// of the app wrote them, or the task was canceled (`CancellationError`).
     ///
@@ -58,7 +55,6 @@ extension QueueError: CustomStringConvertible {
         case .notDeadLetter: "the request is not a dead letter"
         case .invalidRequest(let error): "the client can't make the request: \(error)"
         case .locked: "the files or the key of the queue are not available"
-        case .restored: "the queue was copied and not adopted"
         case .storage(let error): "the queue can't be stored: \(error)"
         }
     }
@@ -75,7 +71,7 @@ extension QueueError: APIErrorConvertible {
         switch self {
         case .full: (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_FULL"), Self.fullText)
         case .noIdentity: (error.code, error.recovery) = (.authTokenMissing, .signIn)
-        case .locked, .restored, .storage:
+        case .locked, .storage:
             (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_UNAVAILABLE"), Self.unavailableText)
             error.recovery = .retry
         default: (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_UNAVAILABLE"), Self.unavailableText)
