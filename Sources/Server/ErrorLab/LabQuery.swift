@@ -67,7 +67,7 @@ struct LabQuery {
             LabRefusal.Problem(
                 parameter: String(name.prefix(64)),
                 code: .validationInvalidInput,
-                allowed: known.isEmpty ? "no parameter" : "no such parameter; there are " + known.joined(separator: ", ")
+                allowed: known.isEmpty ? "no parameter" : "unknown parameter; the parameters are " + known.joined(separator: ", ")
             )
         }
         guard problems.isEmpty, unknown.isEmpty else { throw ContractError(LabRefusal(problems + unknown)) }

@@ -36,7 +36,7 @@ public struct LabParameter: Hashable, Sendable {
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .fraction: "a number from 0 to 1"
-        case .outcome: "ok, wrapped, or a code of the catalogue (any other code in capitals together with status)"
+        case .outcome: "ok, wrapped, or a code of the catalogue; any other code in capitals requires status"
         case .delay: "seconds from 0 to 86400, date:SECONDS, none, or raw:TEXT"
         case .language: "a language tag such as es"
         case .line: "at most 100 characters of ASCII"
@@ -162,7 +162,7 @@ struct LabParameterReader {
             refuse(
                 String(name.prefix(64)),
                 .validationInvalidInput,
-                "no such parameter; there are " + known.joined(separator: ", ")
+                "unknown parameter; the parameters are " + known.joined(separator: ", ")
             )
         }
     }
@@ -174,13 +174,15 @@ struct LabParameterReader {
     mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
-            refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
+            refuse(name, .validationInvalidInput, "a code that is not in the catalogue requires status")
         }
         let given = Set(values.map(\.name))
         let pairs = [
-            ("family", "code", "either family or code"), ("family", "form", "a family has a form of its own"),
-            ("family", "lang", "a family has one language"), ("times", "flaky", "either times or flaky"),
-            ("content", "charset", "what content puts in place is ASCII"),
+            ("family", "code", "can't be combined with family"),
+            ("family", "form", "can't be combined with family, whose form is fixed"),
+            ("family", "lang", "can't be combined with family, whose language is fixed"),
+            ("times", "flaky", "can't be combined with times"),
+            ("content", "charset", "can't be combined with content, which is ASCII"),
         ]
         for (first, second, text) in pairs where given.contains(first) && given.contains(second) {
             refuse(second, .validationInvalidInput, text)

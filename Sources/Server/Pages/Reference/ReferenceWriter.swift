@@ -36,7 +36,7 @@ struct ReferenceWriter {
             let isConfigured = name == settings.errorForm.rawValue
             let about: Prose =
                 isConfigured
-                ? "What this server answers with." : name == "problem" ? "For `Accept: application/problem+json`." : ""
+                ? "The form that this server uses." : name == "problem" ? "For `Accept: application/problem+json`." : ""
             return ["name": name, "html": about.htmlLine, "isOpen": isConfigured, "example": body.indented(0)]
         }
     }

@@ -25,26 +25,26 @@ extension LabScenario {
     public static func advice(for retry: RetryClass, _ recovery: Recovery) -> String {
         let automatic =
             switch retry {
-            case .never: "Repeats nothing by itself"
-            case .afterRefresh: "Refreshes the session once, whoever else asks, and repeats the request once"
-            case .afterRefreshOrSignIn: "Refreshes if it has a refresh token, else asks to sign in; repeats once"
-            case .afterSignIn: "Does not refresh: forgets the credentials, asks to sign in, repeats once"
-            case .afterDelay: "Waits as told if the wait is short enough, then repeats"
-            case .onlyAfterNamedDelay: "Repeats only if a delay is named that is short enough"
-            case .withBackoff: "Backs off and repeats what is safe to repeat"
+            case .never: "Does not repeat the request by itself"
+            case .afterRefresh: "Refreshes the session once for all calls, and repeats each call once"
+            case .afterRefreshOrSignIn: "Refreshes if it has a refresh token, otherwise requests a sign-in; repeats the call once"
+            case .afterSignIn: "Does not refresh: removes the credentials, requests a sign-in, repeats the call once"
+            case .afterDelay: "Waits for the server's delay if it is short enough, then repeats the call"
+            case .onlyAfterNamedDelay: "Repeats the call only if the server sends a delay that is short enough"
+            case .withBackoff: "Backs off and repeats the call, if it is safe to repeat"
             }
         let offered =
             switch recovery {
-            case .dismiss: "tells the person, who can only take note"
-            case .fixFields: "shows what to correct, beside the fields"
+            case .dismiss: "shows a message that the user can only dismiss"
+            case .fixFields: "shows the problems next to the fields"
             case .signIn: "offers to sign in"
-            case .wait: "says when to try again"
+            case .wait: "shows when to try again"
             case .retry: "offers to try again"
             case .checkAgain: "offers to check whether the request took effect"
-            case .requestNewLink: "offers to ask for a new link"
-            case .contactSupport: "leads to support"
-            case .openSettings: "leads to the settings"
-            case .updateApp: "asks to update the app"
+            case .requestNewLink: "offers to request a new link"
+            case .contactSupport: "links to support"
+            case .openSettings: "links to the settings"
+            case .updateApp: "asks the user to update the app"
             }
         return "\(automatic); \(offered)."
     }
@@ -101,7 +101,7 @@ extension LabScenario {
                     "\(form.rawValue)-\(definition.code.rawValue)",
                     .forms,
                     "\(definition.code) in the form \(form.rawValue).",
-                    advice: "Reads the same error from every form.",
+                    advice: "Decodes the same error from every form.",
                     answer,
                     root: root,
                     expected: [.failure(LabFailure(definition, hasFields: form != .detail))]
@@ -116,8 +116,8 @@ extension LabScenario {
             LabScenario(
                 "family-\(family.name)",
                 .families,
-                "An error as \(family.name) writes it.",
-                advice: "Reads status, code, delay and fields; shows no text that was not written for people.",
+                "An error in the format of \(family.name).",
+                advice: "Decodes status, code, delay and fields; shows only texts that were written for users.",
                 LabResponse().with { $0.family = family.name },
                 root: root,
                 expected: [.failure(family.failure)]

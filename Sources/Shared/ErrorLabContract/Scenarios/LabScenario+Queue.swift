@@ -8,7 +8,7 @@ extension LabScenario {
             passing(
                 "queue-lost-response",
                 "A POST: the connection is closed before the response once; then a success.",
-                advice: "Keeps the request and sends it again with the same idempotency key: it may have taken effect.",
+                advice: "Stores the request, and sends it again with the same idempotency key, because it may have taken effect.",
                 LabResponse().with { $0.drop = .before },
                 LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false),
                 root: root
@@ -16,7 +16,7 @@ extension LabScenario {
             passing(
                 "queue-captive-portal",
                 "A POST: 200 with the page of a captive portal once; then a success.",
-                advice: "Keeps the request: only a response that the client can decode counts as delivered.",
+                advice: "Stores the request: only a response that the client can decode counts as delivered.",
                 LabResponse().with { $0.content = .html },
                 LabFailure(.notAPI, .notAPIResponse, status: 200),
                 root: root
@@ -32,7 +32,7 @@ extension LabScenario {
             passing(
                 "queue-unavailable",
                 "A POST: 503 with Retry-After: 1 once; then a success.",
-                advice: "Keeps the request, and sends nothing to this server for the delay.",
+                advice: "Stores the request, and sends nothing to this server during the delay.",
                 LabResponse(.code(.serverServiceUnavailable), retryAfter: .seconds(1)),
                 unavailable,
                 root: root
