@@ -2,7 +2,11 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
-    /// Checks of `SigningKeyStore`.
+    /// Checks of `SigningKeyStore`: keys return with all bytes and times, a change that throws has no effect, and concurrent changes are
+    /// not lost.
+    ///
+    /// The keys of the samples have arbitrary bytes, because a store must never interpret a sealed key. Their times have fractions of a
+    /// second.
     public static let signingKeys: [AccountStoreCheck] = [
         AccountStoreCheck("signing keys", "Stores keys as they are, and shows every process the same") { stores in
             let (store, other) = (stores.signingKeys, stores.others.signingKeys)
@@ -33,7 +37,10 @@ extension AccountStoreCheck {
 }
 
 extension SigningKey {
-    /// A key whose bytes are no key.
+    /// Returns a key with arbitrary bytes, which can't sign.
+    /// - Parameters:
+    ///   - id: The id of the key, whose bytes are a part of the sealed key.
+    ///   - seconds: The time of its retirement, in seconds after the start of a test's time; `nil` if it is in use.
     fileprivate static func sample(_ id: String, retiredAfter seconds: TimeInterval? = nil) -> SigningKey {
         SigningKey(
             id: id,
