@@ -15,6 +15,9 @@
 ///
 /// A value: time is an argument, and it must not go backwards between calls; an earlier time counts as the latest one. O(1) in time and
 /// memory.
+///
+/// Use it with a ``ManualClock`` to simulate many clients in one process, for example to compare retry policies. It has no threads and no
+/// sockets; use ``LoopbackServer`` for real failures of a connection.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
     public enum Answer: Hashable, Sendable {
@@ -34,9 +37,9 @@ public struct ServerCapacity: Hashable, Sendable {
     public let collapse: Duration
     /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
-    /// The work in the queue, in requests, at `instant`.
+    /// The work in the queue, in requests, at `instant`. Never negative.
     private var backlog = 0.0
-    /// The latest time of a call.
+    /// The latest time of a call, since the start.
     private var instant = Duration.zero
 
     /// Creates an idle server.

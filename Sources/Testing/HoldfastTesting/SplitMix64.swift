@@ -8,6 +8,7 @@
 /// Each number is a hash of a counter that grows by a constant, so different seeds give different parts of one sequence of 2⁶⁴ numbers.
 /// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). Not for secrets: one output reveals all others. O(1).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
+    /// The counter, which each number increases by the constant.
     private var state: UInt64
 
     /// Creates a generator.

@@ -26,6 +26,7 @@ extension LoopbackServer {
     }
 
     /// Binds a socket to any free port of the loopback and listens on it, with a queue of 16 connections.
+    /// - Parameter descriptor: The socket, which the caller closes after an error.
     /// - Returns: The port.
     /// - Throws: ``SetupFailure`` with the system call that failed.
     static func listen(_ descriptor: Int32) throws -> Int {
@@ -50,7 +51,8 @@ extension LoopbackServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The part of a request to read: only the head, with the body left in the socket; or the whole request.
+    /// The part of a request to read: only the head, with the body left in the socket; the whole request; or the whole request without
+    /// storing its body.
     enum Part {
         case head, whole
         /// The body is read and its bytes are only counted.
@@ -92,8 +94,11 @@ extension LoopbackServer {
     /// ahead. A pipelined request that is already in the buffer when a request ends is lost; HTTP clients that wait for a response before
     /// they send the next request are not affected.
     private struct Input {
+        /// The descriptor of the connection.
         let connection: Int32
+        /// The last block that was read.
         private var bytes: [UInt8] = []
+        /// The index of the next unused byte of the block.
         private var position = 0
 
         init(connection: Int32) {

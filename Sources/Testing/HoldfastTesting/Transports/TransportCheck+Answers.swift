@@ -4,6 +4,9 @@ import ResilientHTTP
 extension TransportCheck {
     /// Checks of plain exchanges: a transport changes neither the request nor the response, stores no cookies, sends no credentials for a
     /// challenge, and reuses connections.
+    ///
+    /// HTTP features of an engine often break these rules by default: a cookie store, a cache, or an automatic response to an
+    /// authentication challenge. Turn them off.
     static let answers: [TransportCheck] = [
         TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {
             transport in
@@ -104,9 +107,12 @@ extension TransportCheck {
 }
 
 extension TransportCheck {
+    /// The sizes of bodies in bytes: empty, one byte, and more than one read of a socket.
     private static let sizes = [0, 1, 1_024 * 1_024]
 
     /// Checks of the three framings of a body (RFC 9112 §6.3): a length, chunks, and the end of the connection; and of gzip.
+    ///
+    /// A transport must return the bytes while they arrive: a client that reads events or a large download can't wait for the end.
     static let bodies: [TransportCheck] = [
         TransportCheck("Returns the complete body of a known length: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {

@@ -4,6 +4,9 @@ import ResilientHTTP
 extension TransportCheck {
     /// Checks of deadlines, cancellation and readers that stop early. In each case, the transport must close the connection, because a
     /// server could otherwise send into it forever. The deadlines are 0.3 to 2 s.
+    ///
+    /// The deadline of an exchange covers connecting, all redirects, the head and the body. It doesn't restart with each byte, so that a
+    /// slow server can't hold a call open.
     static let endings: [TransportCheck] = [
         TransportCheck("Times out if the server never responds, and reports that it may have been sent") { transport in
             try await withServer(.stall("")) { server in

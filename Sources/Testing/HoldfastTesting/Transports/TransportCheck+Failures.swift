@@ -4,6 +4,9 @@ import ResilientHTTP
 extension TransportCheck {
     /// Checks of the codes of errors, and of `wasSent`: it may only be `false` if the server can't have received the request, because a
     /// client repeats such a request even if it is not idempotent.
+    ///
+    /// If a transport doesn't know whether a request was sent, it must report `true`. An engine that repeats a request after a lost
+    /// connection fails the checks with the prefix `Trap:`, because a POST could take effect twice.
     static let failures: [TransportCheck] = [
         TransportCheck("Reports a refused connection as unreachable and not sent") { transport in
             for method in [HTTPRequest.Method.get, .post] {

@@ -6,6 +6,9 @@ extension TransportCheck {
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
     /// Checks of the rules of `Redirection`: only GET and HEAD follow a redirect, `Authorization` stays within its origin, and circles end.
+    ///
+    /// A redirect of a POST is returned, because the client decides whether it repeats the request. Engines that follow redirects on their
+    /// own must be configured not to.
     static let redirects: [TransportCheck] = [
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {

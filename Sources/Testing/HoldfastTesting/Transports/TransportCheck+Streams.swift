@@ -12,6 +12,8 @@ extension TransportCheck {
     private static let long = Duration.seconds(600)
 
     /// Returns a body that yields the pattern in chunks of 100,000 bytes.
+    /// - Parameter length: The announced length in bytes; `nil` for an unknown length. With another length than that of the pattern,
+    ///   sending must fail.
     private static func streamed(length: Int64?) -> RequestBody {
         RequestBody(length: length, contentType: "application/octet-stream") {
             AsyncStream<[UInt8]> { chunks in
@@ -49,6 +51,8 @@ extension TransportCheck {
 
     /// Checks of the bodies of requests: they arrive completely with the right framing, and the server never receives a broken one as
     /// complete.
+    ///
+    /// Several checks need a transport that sends a body in parallel with reading the response: see ``needsPausing``.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
@@ -153,6 +157,10 @@ extension TransportCheck {
     ]
 
     /// Checks of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`: its two limits, and that a slow reader pauses the server.
+    ///
+    /// `timeout` ends at the head of a successful response. `idleTimeout` then limits the time between two chunks that the server sends.
+    /// The time that a reader needs for a chunk doesn't count. The body of an error has the first deadline, because a client reads it
+    /// completely.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
             try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in

@@ -63,6 +63,9 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs a body with a scripted server whose connections have one request each, and closes the server at the end, also after an error.
+    /// - Parameters:
+    ///   - steps: The reaction to the request of each connection.
+    ///   - body: Uses the server.
     static func withServer(
         _ steps: LoopbackServer.Step...,
         body: (LoopbackServer) async throws -> Void
@@ -71,6 +74,9 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs a body with a server that has a script for each connection, and closes the server at the end, also after an error.
+    /// - Parameters:
+    ///   - connections: The reactions to the requests of each connection, in the order in which they are opened.
+    ///   - body: Uses the server.
     static func withServer(
         connections: [[LoopbackServer.Step]],
         body: (LoopbackServer) async throws -> Void
@@ -95,6 +101,9 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Returns the head of a response that is the last one of its connection. It has no `Content-Length` unless `lines` contains one.
+    /// - Parameters:
+    ///   - status: The code and the phrase, such as `200 OK`.
+    ///   - lines: Further header lines, without CRLF.
     static func head(_ status: String, _ lines: [String] = []) -> String {
         (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
     }
@@ -118,6 +127,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Returns the error of an operation.
+    /// - Parameter operation: The operation, which must fail.
     /// - Throws: ``Violation`` if the operation succeeds or throws an error of another type.
     static func failure(_ operation: () async throws -> Void) async throws -> TransportError {
         do {
