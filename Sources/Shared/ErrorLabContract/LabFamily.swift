@@ -3,6 +3,9 @@ import ErrorContract
 /// A kind of server whose error body the lab can send, with the error that a client must decode from it.
 ///
 /// The lab sends one real body per kind, so that a client's decoder can be tested against all of them: `GET /dev/lab/answer?family=stripe`.
+///
+/// The bodies are on the server, in a table that has the same names. Use a family to test how an app handles the errors of a third-party
+/// API, such as a payment provider, without calling it.
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String

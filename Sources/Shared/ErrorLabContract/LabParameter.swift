@@ -2,12 +2,17 @@ import ErrorContract
 
 /// A parameter of ``LabPath/answer``: its name, its values and its effect. The server's page, its documentation and the parser use the same
 /// table.
+///
+/// ``all`` is the only list of parameters. A name that is not in it is refused, so a new parameter needs a row in the table and a line in
+/// the parser of ``LabResponse``.
 public struct LabParameter: Hashable, Sendable {
     /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
+    ///
+    /// The cases correspond to the functions of the parser: a value of another form is refused with the text of ``LabParameter/allowed``.
     public enum Values: Hashable, Sendable {
-        /// One of some words.
+        /// One of some words, which are compared exactly.
         case choice([String])
-        /// A whole number.
+        /// A whole number within a range, in decimal digits.
         case whole(ClosedRange<Int>)
         /// A number from 0 to 1.
         case fraction
@@ -15,7 +20,7 @@ public struct LabParameter: Hashable, Sendable {
         case outcome
         /// A delay, see ``LabRetryAfter``.
         case delay
-        /// A language tag.
+        /// A language tag of 2 to 35 letters, digits and hyphens.
         case language
         /// A line of at most 100 printable ASCII characters.
         case line
@@ -27,7 +32,7 @@ public struct LabParameter: Hashable, Sendable {
     public let name: String
     /// The values.
     public let values: Values
-    /// The effect, in words.
+    /// The effect, as a sentence for the page and the documentation.
     public let summary: String
 
     /// A description of the values.
@@ -55,7 +60,7 @@ public struct LabParameter: Hashable, Sendable {
         self.summary = summary
     }
 
-    /// The parameters of ``LabPath/answer``.
+    /// The parameters of ``LabPath/answer``, in the order of the page.
     public static let all: [LabParameter] = [
         LabParameter("code", .outcome, "The code of the response, or a success; ok by default."),
         LabParameter("form", .choice(ErrorForm.allCases.map(\.rawValue)), "The form of an error's body."),
@@ -81,6 +86,7 @@ public struct LabParameter: Hashable, Sendable {
     ]
 
     /// Returns the raw values of an enumeration as a choice.
+    /// - Parameter type: The enumeration, whose cases are listed in their order.
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
         .choice(type.allCases.map(\.rawValue))
     }
@@ -94,6 +100,8 @@ struct LabParameterReader {
     /// The names and values of a request, in order. Of equal names, the last one is used.
     private let values: [(name: String, value: String)]
 
+    /// Creates a parser.
+    /// - Parameter values: The decoded names and values of a request, in order.
     init(_ values: [(name: String, value: String)]) {
         self.values = values
     }

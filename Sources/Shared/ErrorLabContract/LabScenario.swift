@@ -11,6 +11,9 @@ public import ErrorContract
 /// ```
 ///
 /// To produce a failure that is not in the table, request a ``LabResponse``.
+///
+/// A scenario contains everything that a runner needs: the request, its credentials and timeout, and the results of each call. Names are
+/// stable, so that a test can select a scenario by its name.
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The kind of failure. It is open, so that an app can show the groups of a newer server.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
@@ -48,6 +51,8 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     }
 
     /// The credentials of the lab that a request carries. The client fetches them from ``path`` before the first call.
+    ///
+    /// The credentials come from the lab, never from the app's own session.
     public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// None.
         case none
@@ -87,12 +92,12 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public let credentials: Authorization
     /// The client's timeout for the call, in milliseconds; its default if `nil`. Scenarios about slow responses need a short one.
     public let timeoutMilliseconds: Int?
-    /// The number of calls that the scenario needs.
+    /// The number of calls that the scenario needs, without the retries of the client; usually 1.
     public let calls: Int
     /// The expected results of the first and the following calls. The last one also applies to all further calls.
     public let expected: [LabExpectation]
 
-    /// The name.
+    /// The name, which is unique in the table.
     public var id: String { name }
 
     private enum CodingKeys: String, CodingKey {
@@ -138,6 +143,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// Returns the path for a session. Use a new session for each run, because the server counts its calls.
     ///
+    /// - Returns: The path to request, below the server's address.
     /// - Parameter session: Letters, digits and `._-`, at most 64.
     public func path(session: String) -> String {
         path.replacing(LabPath.sessionPlace, with: session)
@@ -145,6 +151,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// Returns the expected result of a call.
     ///
+    /// O(1). A scenario without expectations returns a success.
     /// - Parameter call: The number of the call in the session, starting with 1.
     public func expectation(ofCall call: Int) -> LabExpectation {
         expected.indices.contains(call - 1) ? expected[call - 1] : expected.last ?? .success()
@@ -152,6 +159,8 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 }
 
 /// A server's list of scenarios: the body of the response of ``LabPath/scenarios``.
+///
+/// An app decodes it, so that it shows the scenarios of the server instead of the built-in ones.
 public struct LabListing: Codable, Hashable, Sendable {
     /// The scenarios.
     public var scenarios: [LabScenario]
@@ -165,6 +174,7 @@ public struct LabListing: Codable, Hashable, Sendable {
 extension LabScenario {
     /// Returns all scenarios, by group.
     ///
+    /// O(number of codes and families). The result is computed each time; a server or a model stores it.
     /// - Parameters:
     ///   - root: The path at which the lab is mounted.
     ///   - catalogue: The codes, each of which gets a scenario.
@@ -180,6 +190,17 @@ extension LabScenario {
     ]
 
     /// Creates a scenario for a response.
+    /// - Parameters:
+    ///   - name: A unique name of letters, digits and hyphens.
+    ///   - group: The kind of failure.
+    ///   - summary: The behavior of the server, as a sentence.
+    ///   - advice: The behavior of a good client, as a sentence.
+    ///   - method: The method of the request.
+    ///   - answer: The response that the lab sends.
+    ///   - root: The path at which the lab is mounted.
+    ///   - credentials: The credentials that the request carries.
+    ///   - timeoutMilliseconds: The client's timeout for the call; its default if `nil`.
+    ///   - expected: The expected results of the calls in order.
     init(
         _ name: String,
         _ group: Group,
@@ -208,6 +229,7 @@ extension LabScenario {
 
 extension LabResponse {
     /// Returns the response with some properties changed.
+    /// - Parameter change: Changes a copy of the response.
     func with(_ change: (inout LabResponse) -> Void) -> LabResponse {
         var answer = self
         change(&answer)
@@ -216,6 +238,8 @@ extension LabResponse {
 }
 
 /// The paths of the error lab, below the path at which it is mounted.
+///
+/// Append a path to the root, such as `LabPath.root + LabPath.protected`. ``LabResponse/path(root:)`` does it for ``answer``.
 public enum LabPath {
     /// The default path at which the lab is mounted. It serves the lab's page.
     public static let root = "/dev/lab"
@@ -223,14 +247,14 @@ public enum LabPath {
     public static let answer = "/answer"
     /// Lists the scenarios. See ``LabScenario``.
     public static let scenarios = "/scenarios"
-    /// Creates a session of the lab.
+    /// Creates a session of the lab by POST. The response is ``LabTokens``.
     public static let token = "/token"
-    /// Refreshes a session of the lab.
+    /// Refreshes a session of the lab by POST. The body is ``LabRefresh``, and the response is ``LabTokens``.
     public static let refresh = "/token/refresh"
     /// Responds only to requests with a session of the lab.
     public static let protected = "/protected"
     /// Admits a limited number of requests per window.
     public static let limited = "/limited"
-    /// Returns the error that a client decodes from a given response.
+    /// Returns the error that a client decodes from a given response, with its reaction and the text for the user.
     public static let read = "/read"
 }

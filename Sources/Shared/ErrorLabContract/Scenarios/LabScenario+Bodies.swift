@@ -2,6 +2,7 @@ import ErrorContract
 
 extension LabScenario {
     /// Bodies with unexpected content.
+    /// - Parameter root: The path at which the lab is mounted.
     static func bodies(root: String) -> [LabScenario] {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
@@ -57,7 +58,8 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies in another encoding or with another content type than the header says.
+    /// Bodies in another encoding, or with another content type than the header contains. The expected error is the same as for an intact
+    /// body, because the header fields contain its code and delay.
     private static func garbled(root: String) -> [LabScenario] {
         let limited = [LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2))]
         let summaries: [(LabCharset, String)] = [

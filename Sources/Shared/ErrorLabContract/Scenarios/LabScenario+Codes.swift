@@ -1,7 +1,10 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// One scenario for each code of a catalogue, named after the code.
+    /// One scenario for each code of a catalogue, named after the code. Codes with status 429 or 503 get a delay of 2 s.
+    /// - Parameters:
+    ///   - catalogue: The codes, which may include those of an app.
+    ///   - root: The path at which the lab is mounted.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
             var answer = LabResponse(.code(definition.code))
@@ -73,6 +76,9 @@ extension ErrorDefinition {
 
 extension APIError.Kind {
     /// Returns the kind that a client decodes for a status of the contract.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - isValidation: Whether the code belongs to the validation family, which has its own kind for the remaining 4xx statuses.
     fileprivate init(promisedFor status: Int, isValidation: Bool) {
         self =
             switch status {
@@ -88,7 +94,10 @@ extension APIError.Kind {
 }
 
 extension LabScenario {
-    /// The same errors in every form.
+    /// The same errors in every form: one with fields, one with a delay, and one of a session. The form `detail` has no fields.
+    /// - Parameters:
+    ///   - catalogue: The codes. A code that it doesn't contain has no scenario.
+    ///   - root: The path at which the lab is mounted.
     static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
@@ -110,7 +119,8 @@ extension LabScenario {
         }
     }
 
-    /// The error bodies of other servers.
+    /// The error bodies of other servers, one scenario for each ``LabFamily``.
+    /// - Parameter root: The path at which the lab is mounted.
     static func families(root: String) -> [LabScenario] {
         LabFamily.all.map { family in
             LabScenario(

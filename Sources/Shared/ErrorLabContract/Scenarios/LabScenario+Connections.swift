@@ -2,9 +2,11 @@ import ErrorContract
 
 extension LabScenario {
     /// Connections that are slow or break.
+    /// - Parameter root: The path at which the lab is mounted.
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
-    /// Responses that begin late or arrive slowly, within the client's timeout or beyond it.
+    /// Responses that begin late or arrive slowly, within the client's timeout or beyond it. The scenarios beyond it set a timeout of 500
+    /// ms, so that a run takes less than a second.
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
@@ -86,7 +88,8 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies that end too early although the status and the headers are complete.
+    /// Bodies that end too early although the status and the headers are complete. An error can still be decoded from the headers; a
+    /// success can't.
     private static func cut(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -2,6 +2,9 @@ import ErrorContract
 
 extension LabScenario {
     /// Mutations that an offline queue sends. A queue delivers those that end with a success, and makes a dead letter of the others.
+    ///
+    /// Every scenario except the last one fails once and then succeeds, so an offline queue must end with a delivered request.
+    /// - Parameter root: The path at which the lab is mounted.
     static func queue(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         return [
@@ -58,7 +61,14 @@ extension LabScenario {
         ]
     }
 
-    /// A POST that fails once.
+    /// Creates a scenario of a POST that fails once and then succeeds.
+    /// - Parameters:
+    ///   - name: The name of the scenario.
+    ///   - summary: The behavior of the server.
+    ///   - advice: The behavior of a good client.
+    ///   - response: The response of the first call. The function sets its session and the number of failures.
+    ///   - failure: The expected error of the first call.
+    ///   - root: The path at which the lab is mounted.
     private static func passing(
         _ name: String,
         _ summary: String,

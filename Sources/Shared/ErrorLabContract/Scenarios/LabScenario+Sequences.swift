@@ -1,7 +1,8 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Temporary failures.
+    /// Temporary failures. Each path has a placeholder for the session, by which the server counts the calls.
+    /// - Parameter root: The path at which the lab is mounted.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         let database = LabFailure(.server, .serverDatabaseError, status: 500)
@@ -66,7 +67,8 @@ extension LabScenario {
         ]
     }
 
-    /// Rate limits.
+    /// A rate limit of two requests per minute. The fourth expected result is that of a call after the delay.
+    /// - Parameter root: The path at which the lab is mounted.
     static func limits(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -91,7 +93,11 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// Delays in all formats.
+    /// Delays in all formats: seconds, HTTP dates, and texts that are not valid (RFC 9110 §10.2.3).
+    ///
+    /// A client reads a decimal number rounded up, and the largest of several values, so that it never sends a request too early. It
+    /// ignores a negative number and a text without a number.
+    /// - Parameter root: The path at which the lab is mounted.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),

@@ -1,7 +1,8 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Tokens that are missing, expired or refused.
+    /// Tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with the credentials of the lab.
+    /// - Parameter root: The path at which the lab is mounted.
     static func sessions(root: String) -> [LabScenario] {
         func refused(_ code: ErrorCode) -> LabExpectation { .failure(LabFailure(.unauthorized, code, status: 401)) }
         func scenario(
@@ -54,7 +55,8 @@ extension LabScenario {
         ]
     }
 
-    /// Redirects.
+    /// Redirects of a GET to the same and to another origin, and of a POST. `Authorization` must not leave its origin.
+    /// - Parameter root: The path at which the lab is mounted.
     static func redirects(root: String) -> [LabScenario] {
         [
             LabScenario(
