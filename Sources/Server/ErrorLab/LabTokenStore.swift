@@ -58,6 +58,7 @@ final class LabTokenStore: Sendable {
     }
 
     /// Opens a session.
+    /// - Parameter rules: The behavior of its tokens.
     /// - Returns: Its first tokens.
     func open(_ rules: Rules) -> LabTokens {
         let expires = rules.isExpired ? time.elapsed() : expiry(rules)
@@ -74,6 +75,10 @@ final class LabTokenStore: Sendable {
     }
 
     /// Refreshes a session.
+    ///
+    /// All changes happen under one lock, so of two concurrent refreshes with the same token exactly one succeeds, and the other one counts
+    /// as a reuse.
+    /// - Parameter token: The refresh token, as the client sent it.
     /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
         let (id, secret) = Self.parts(token)
@@ -93,6 +98,9 @@ final class LabTokenStore: Sendable {
     }
 
     /// Admits a call.
+    ///
+    /// - Parameter token: The access token, as the client sent it.
+    /// - Returns: The counts of the session, including this call.
     /// - Throws: `AUTH_TOKEN_EXPIRED` for an expired or the previous token, `AUTH_TOKEN_INVALID` for any other.
     func admit(_ token: String) throws(LabTokenRefusal) -> Use {
         let (id, secret) = Self.parts(token)

@@ -10,9 +10,11 @@ import ServerMiddleware
 /// The steps: a redirect, if one is requested; a success, if the number of the call is not one that fails; then the delay, the rendered
 /// response, the defects in its bytes, and its delivery with breaks and pauses.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
+    /// Renders successes and errors of the contract, and the errors of other servers.
     let renderer: LabResponseRenderer
     /// The counts of calls, for responses that fail only the first calls.
     let sessions: LabSessions
+    /// The clock of delays.
     let time: LabTime
     /// The path of the lab.
     let root: String
