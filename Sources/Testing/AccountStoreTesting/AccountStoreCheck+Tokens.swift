@@ -258,7 +258,8 @@ extension AccountStoreCheck {
     /// Checks of `AccountLockTokenStore`, whose tokens are in the "this was not me" links of emails.
     ///
     /// A token locks its account once, raises the epoch, and ends sessions and links in the same transaction. A password reset unlocks the
-    /// account. Only an active account can be locked: a suspended account must not become locked, because a reset would then reactivate it.
+    /// account. A token of a suspended or inactive account is invalid: a locked account can be unlocked by a reset, so the lock would undo
+    /// the suspension.
     ///
     /// The descriptions begin with `freezeTokens`, after the table `freeze_token` of the SQL stores.
     public static let accountLockTokens: [AccountStoreCheck] = [
