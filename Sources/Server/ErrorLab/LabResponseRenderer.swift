@@ -71,10 +71,7 @@ struct LabResponseRenderer: Sendable {
     /// Returns an error of another server; `nil` if there is no such family.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
-    /// Sets a delay in the header: seconds, a date, none, or any text.
-    /// - Parameters:
-    ///   - delay: The delay. A date is relative to the wall clock.
-    ///   - answer: The response, whose body stays unchanged.
+    /// Sets a delay in the header of a response: seconds, a date relative to the wall clock, none, or any text. The body stays unchanged.
     func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"

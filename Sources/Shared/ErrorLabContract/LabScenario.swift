@@ -189,18 +189,8 @@ extension LabScenario {
         .forms, .delays, .connections, .bodies, .sequences, .queue, .sessions, .limits, .redirects, .codes, .families,
     ]
 
-    /// Creates a scenario for a response.
-    /// - Parameters:
-    ///   - name: A unique name of letters, digits and hyphens.
-    ///   - group: The kind of failure.
-    ///   - summary: The behavior of the server, as a sentence.
-    ///   - advice: The behavior of a good client, as a sentence.
-    ///   - method: The method of the request.
-    ///   - answer: The response that the lab sends.
-    ///   - root: The path at which the lab is mounted.
-    ///   - credentials: The credentials that the request carries.
-    ///   - timeoutMilliseconds: The client's timeout for the call; its default if `nil`.
-    ///   - expected: The expected results of the calls in order.
+    /// Creates a scenario for a response. The parameters are those of the public initializer, with the response and the root of the lab
+    /// instead of the path, and always one call.
     init(
         _ name: String,
         _ group: Group,
@@ -239,7 +229,8 @@ extension LabResponse {
 
 /// The paths of the error lab, below the path at which it is mounted.
 ///
-/// Append a path to the root, such as `LabPath.root + LabPath.protected`. ``LabResponse/path(root:)`` does it for ``answer``.
+/// Append a path to the root, such as `LabPath.root + LabPath.protected`. A ``LabResponse`` creates its path itself: see
+/// ``LabResponse/path(root:)``.
 public enum LabPath {
     /// The default path at which the lab is mounted. It serves the lab's page.
     public static let root = "/dev/lab"
