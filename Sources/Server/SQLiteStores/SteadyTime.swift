@@ -12,6 +12,7 @@ public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
     /// The time at which the boot's clock was zero.
     private let origin: Int64
+    /// Reads the clocks that outlive the process.
     private let snapshot: @Sendable () -> SnapshotTime
 
     /// Continues the time of a database.
@@ -48,6 +49,10 @@ public struct SteadyTime: Sendable {
     private static let shortestBoot: Int64 = 60_000_000_000
 
     /// Returns the origin of this boot: the stored one, or a new one that is stored.
+    ///
+    /// - Parameters:
+    ///   - now: The present reading of the clocks.
+    ///   - database: The writer's connection, within a transaction, so that all processes agree on the origin.
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
         let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
         // A boot without an id may be any boot.
