@@ -5,6 +5,7 @@ import ErrorContract
 struct MailWriter {
     /// The language of the email.
     let language: Language
+    /// The name of the app, which fills `{app}`.
     private let appName: String
 
     /// Creates a writer.
@@ -17,8 +18,10 @@ struct MailWriter {
         self.appName = appName
     }
 
-    /// Returns a subject. It contains no invisible marks, because subjects are searched, compared and filtered. The app's name is at its
-    /// end, so its direction can't reorder other text.
+    /// Returns a subject with the app's name.
+    ///
+    /// It contains no invisible marks, because subjects are searched, compared and filtered. The app's name is at its end, so its direction
+    /// can't reorder other text.
     func subject(_ text: LocalizedText) -> String { filled(text).runs(in: language).bare }
 
     /// Returns a text without values.
