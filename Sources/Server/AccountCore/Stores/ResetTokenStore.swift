@@ -4,6 +4,10 @@ public import Foundation
 /// A store of single-use reset tokens, as digests.
 public protocol ResetTokenStore: Sendable {
     /// Stores a token. Of the account's valid tokens, only the newest `liveLimit` remain.
+    /// - Parameters:
+    ///   - token: The token, as a digest.
+    ///   - liveLimit: The number of valid tokens that remain, including the new one; at least 1.
+    /// - Throws: ``StoreFailure``, also if there is no such account.
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
