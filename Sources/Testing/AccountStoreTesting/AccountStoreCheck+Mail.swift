@@ -135,6 +135,12 @@ extension AccountStoreCheck {
     ///
     /// An abandoned intent is a dead letter. It stays visible for operators until its time, but workers don't receive it, and `count`
     /// excludes it.
+    ///
+    /// Common causes of failures:
+    /// - *Hides a taken intent until its lease ends*: the comparison with the end is exclusive. At its end, the lease is over.
+    /// - *Returns a postponed intent at its time*: the store returns the intent at the end of its lease, or resets the failures.
+    /// - *Ignores the holder of a lease that has passed to another*: the update compares only the id.
+    /// - *Never returns or counts an abandoned intent*: the store marks the state, but `claim` compares only the due time.
     private static let leases: [AccountStoreCheck] = [
         check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
             let intent = try intent()
@@ -201,6 +207,11 @@ extension AccountStoreCheck {
     ///
     /// A returned intent keeps its turn: `release` makes it the next one, without a failure. With `includesResets: false`, `claim` returns
     /// only confirmations; a worker uses this while the limit of all reset emails is exhausted.
+    ///
+    /// Common causes of failures:
+    /// - *Takes reset requests in turn by network*: the store orders by time only, or doesn't continue after the last network.
+    /// - *Takes a returned intent next*: the store returns the intent to the end of its network, or accepts a release under another lease.
+    /// - *Alternates new and due intents*: one of the two kinds always comes first.
     private static let turns: [AccountStoreCheck] = [
         check("Takes reset requests in turn by network, the oldest of each") { stores in
             for number in 0..<50 { try await stores.intents.enqueue(try intent("192.0.2.0/24", number)) }
@@ -298,6 +309,11 @@ extension AccountStoreCheck {
     /// A reservation is identified by the id of the intent, so that a retry after a crash doesn't use a second unit. The window of an
     /// account slides: a unit becomes available exactly when its email leaves the window, even if a sweep has run. Cancellation returns the
     /// unit of an email that was never sent.
+    ///
+    /// Common causes of failures:
+    /// - *Counts several tries of an email once*: each call adds a row, or a repetition doesn't replace the time of the first.
+    /// - *Paces all emails*: the store counts in the whole window. A policy of 100 per minute with a burst of 10 admits 10 per 6 s.
+    /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
     public static let sentResets: [AccountStoreCheck] = [
         AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in
             let account = try await stores.addAccount()
@@ -346,8 +362,14 @@ extension AccountStoreCheck {
     /// separately.
     ///
     /// Events with the same time are returned in the order in which they were appended, newest first, so a store needs a sequence number
-    /// besides the time. Events of unknown accounts are skipped without an error, because an account can be deleted while its events wait
-    /// in a buffer. The separate limits keep rare events, such as a password reset, when an attacker causes hundreds of failed sign-ins.
+    /// besides the time. Events of unknown accounts are skipped without an error, because an account can be deleted while its events are
+    /// pending in memory.
+    ///
+    /// The separate limits preserve rare events, such as a password reset, when an attacker causes hundreds of failed sign-ins.
+    ///
+    /// Common causes of failures:
+    /// - *Skips events of unknown accounts*: a foreign key refuses the whole batch.
+    /// - *Sweeps old events, and all but the newest of each kind*: the store counts all kinds of an account together.
     public static let audit: [AccountStoreCheck] = [
         AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))

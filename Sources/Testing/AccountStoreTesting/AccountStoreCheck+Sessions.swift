@@ -125,7 +125,11 @@ extension AccountStoreCheck {
     /// store has only digests and can't return the first successor again. Both successors are valid until one of them is used. Then the
     /// client has received that one, and a later use of any other means that the token was stolen: it ends the session.
     ///
-    /// The window begins with the first use. A store that restarts it with each repeat lets a thief keep an old token alive.
+    /// Common causes of failures:
+    /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.
+    /// - *Measures the repeat window from the first use*: each repeat restarts the window. A thief could then use an old token forever.
+    /// - *Treats concurrent uses of a token as repeats*: two transactions read the token as unused. The store must lock the session first.
+    /// - *Accepts the last of five successors*: the store marks only the used successor, and not its siblings.
     private static let repeats: [AccountStoreCheck] =
         [
             withSession("Ends the session on an early repeat if a successor was used") { opened in
@@ -229,6 +233,11 @@ extension AccountStoreCheck {
     ///
     /// The week lets the server report an expired session as expired instead of unknown. A sweep works in batches and returns whether there
     /// is more to remove, so the checks call it until it returns `false`.
+    ///
+    /// Common causes of failures:
+    /// - *Sweeps sessions a week after their expiry*: the store measures from the sign-in instead of the last refresh.
+    /// - *Sweeps tokens whose use exceeds the idle limit*: the store removes all tokens of a session, or never removes used ones, so that
+    ///   the table grows with each refresh.
     private static let sessionSweeps: [AccountStoreCheck] = [
         check("Sweeps sessions a week after their expiry, and no others") { stores in
             let account = try await stores.addAccount()

@@ -7,6 +7,11 @@ extension AccountStoreCheck {
     ///
     /// The keys of the samples have arbitrary bytes, because a store must never interpret a sealed key. Their times have fractions of a
     /// second.
+    ///
+    /// Common causes of failures:
+    /// - *Stores keys as they are*: the store rounds times to seconds, or stores bytes as text.
+    /// - *Changes nothing if the change is refused*: the store deletes the old keys before it calls the closure, outside of a transaction.
+    /// - *Applies twenty concurrent changes one after the other*: the store reads the keys before it locks them.
     public static let signingKeys: [AccountStoreCheck] = [
         AccountStoreCheck("signing keys", "Stores keys as they are, and shows every process the same") { stores in
             let (store, other) = (stores.signingKeys, stores.others.signingKeys)

@@ -199,10 +199,15 @@ extension AccountStoreCheck {
     /// Checks of `prune`, `discard`, `sweep` and the limit of live tokens per account.
     ///
     /// A link that a user has received must survive the removal of a newer one whose email failed. Therefore `prune` compares with a token
-    /// and not with the newest one. Tokens of the same instant are ordered by insertion: a store that orders by time alone may remove the
-    /// newest token.
+    /// and not with the newest one.
     ///
-    /// A sweep removes a token only after its expiry, so that `hasExpired` can still find it at that instant.
+    /// Common causes of failures:
+    /// - *Keeps a delivered link when an older one is pruned*: `prune` counts newer tokens, whose emails may never arrive.
+    /// - *Keeps the last of several tokens that were created at the same instant*: the store orders by time alone. The token of the call is
+    ///   the newest of its instant.
+    /// - *Sweeps expired tokens, and nothing else*: the store removes a token at its expiry. `hasExpired` must still find it at that
+    ///   instant.
+    /// - *Keeps the newest of an account's tokens*: the limit counts the tokens of all accounts, or used ones.
     private static let tokenRemovals: [AccountStoreCheck] =
         [
             check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in

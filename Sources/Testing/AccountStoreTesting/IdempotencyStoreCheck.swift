@@ -115,7 +115,13 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// Checks of the relation between a key, its request and its client.
     ///
     /// The fingerprint decides whether a request is the same, in every state of the key. A claim that lost its key after its lease must
-    /// change nothing: neither finish the key nor release it. Two clients can use the same key for different requests.
+    /// change nothing: it must not finish the key, and must not release it. Two clients can use the same key for different requests.
+    ///
+    /// Common causes of failures:
+    /// - *Ignores a claim that was too slow*: `finish` and `release` compare only the digest of the key, and not the id of the claim.
+    /// - *Gives a key to one of a hundred concurrent claims*: the store reads and inserts in two steps. Insert with a unique key, and let
+    ///   the conflict decide.
+    /// - *Keeps the keys of clients apart*: the digest doesn't include the client.
     private static let ownership: [IdempotencyStoreCheck] = [
         .init("Reports another request with a key, running or finished") { store in
             let first = try IdempotencyClaim.sample(body: "one")
@@ -153,7 +159,14 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     ///
     /// A store never removes a key before it expires, because a repetition would then run the request again. It refuses new keys instead,
     /// with the delay until the next key expires. So that one client can't fill the store, accounts, addresses and networks have shares of
-    /// the bytes. The store of the attack has 4 MiB; 400 addresses of 200 networks try to fill it.
+    /// the bytes.
+    ///
+    /// Common causes of failures:
+    /// - *Refuses a key beyond an account's share*: the store removes the oldest key instead.
+    /// - *Counts the bytes of responses*: the store counts keys only, or doesn't correct the size when a key is finished.
+    /// - *Removes no running key*: expired and running keys have the same state.
+    /// - *Keeps room for others from an attacker with 400 addresses*: the store has no share per network, or one pool for accounts and
+    ///   addresses. The store of this check has 4 MiB.
     private static let capacity: [IdempotencyStoreCheck] = [
         .init("Refuses a key beyond an account's share, and removes none before it expires", IdempotencyBounds(bytes: 1 << 20)) {
             store in

@@ -262,8 +262,11 @@ extension RateLimitStoreCheck {
     /// Checks of time: a window contains exactly its quota, and a request succeeds at the end of the reported delay but not a microsecond
     /// earlier.
     ///
-    /// A store fails if it rounds times to milliseconds, or rounds a delay down. The delay for a cost of several units must be computed for
-    /// the last unit that is required, not for the first one that becomes available.
+    /// Common causes of failures:
+    /// - *Admits exactly the quota in a window*: the store uses a fixed window, which admits up to twice the quota around its boundary.
+    /// - *Waits for the last unit that a cost needs*: the delay is that of the first unit that becomes available.
+    /// - *Restores the units of the strict GCRA evenly*: the burst is added to the quota instead of being a part of it.
+    /// - *Admits at the end of the reported delay*: the store rounds times to milliseconds, or rounds a delay down.
     private static let windows: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota in a window, and one more when the first unit leaves it", joint) { limits in
             let claim = [RateLimitClaim("everybody")]
@@ -326,6 +329,11 @@ extension RateLimitStoreCheck {
     ///
     /// A charge is a part of the result of an admission. Refused requests and checks have none. A refund after the window must return
     /// nothing, because the units belong to later requests by then.
+    ///
+    /// Common causes of failures:
+    /// - *Refunds a charge once*: the store subtracts units without a record of the charge.
+    /// - *Admits immediately after a refund*: a cached refusal is not discarded.
+    /// - *Refunds nothing after the window*: the store subtracts from the present usage.
     private static let refunds: [RateLimitStoreCheck] = [
         .init("Refunds a charge once, and only its refundable part", joint + [RateLimitRule(paced)]) { limits in
             let claims = [
@@ -373,9 +381,10 @@ extension RateLimitStoreCheck {
 
     /// Checks of a change of a rule while it has usage: usage carries over to another quota, window or algorithm.
     ///
-    /// An operator can change a limit during an attack. A store that forgets the usage would then admit the full quota once more; a store
-    /// that converts it too strictly would lock clients out. A rule that is off counts nothing, but keeps its usage for when it is switched
-    /// on again.
+    /// An operator can change a limit during an attack. A store that discards the usage would then admit the full quota once more. A store
+    /// that converts it too strictly would refuse clients that are below the new limit.
+    ///
+    /// A rule that is off counts nothing, but its usage is preserved for the time when it is switched on again.
     private static let changes: [RateLimitStoreCheck] = [
         .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]
