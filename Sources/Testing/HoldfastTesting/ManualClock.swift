@@ -56,10 +56,15 @@ public final class ManualClock: Clock, Sendable {
     /// `cancelled` contains the ids of tasks that were canceled before they had parked their continuation: the handler of a cancellation
     /// can run first. `park` removes the id and throws. `watchers` are the calls of ``waitForSleepers(_:)`` that are not satisfied yet.
     private struct State {
+        /// The current instant, which never decreases.
         var now = Instant()
+        /// The number of the latest call of ``ManualClock/sleep(until:tolerance:)``.
         var nextID: UInt64 = 0
+        /// The sleeping tasks by the number of their call.
         var sleepers: [UInt64: Sleeper] = [:]
+        /// The numbers of calls whose tasks were canceled before they were parked.
         var cancelled: Set<UInt64> = []
+        /// The calls of ``ManualClock/waitForSleepers(_:)`` that wait, with the number of sleepers that each one needs.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -105,8 +110,11 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Stores a sleeper until it is due. Resumes it at once if its deadline has passed or its task was canceled. Continuations are resumed
-    /// outside the lock, because they may run code of the caller.
+    /// Stores a sleeper until it is due, and wakes the watchers that have waited for it.
+    ///
+    /// It resumes the sleeper at once if its deadline has passed or its task was canceled. Continuations are resumed outside the lock,
+    /// because they may run code of the caller.
+    /// - Parameter sleeper: The sleeper, which is not in the table yet.
     private func park(_ sleeper: Sleeper) {
         enum Outcome { case parked([CheckedContinuation<Void, Never>]), due, cancelled }
         let outcome = state.withLock { state -> Outcome in
@@ -177,6 +185,9 @@ public final class ManualClock: Clock, Sendable {
 ///
 /// The same seed of a random number generator then gives the same order of all events. This holds only for tasks that prefer this executor;
 /// actors with their own executor and real I/O run elsewhere.
+///
+/// The executor doesn't create a thread, so nothing runs between two calls of ``drain()``. A test that never calls it leaves its tasks
+/// suspended.
 public final class SteppedExecutor: TaskExecutor {
     /// All jobs since the queue was last empty, and the index of the next one. The array is only reset when it is exhausted, so that taking
     /// a job is O(1). Its memory therefore grows with the jobs of one ``drain()``.
@@ -243,6 +254,7 @@ public struct QuickClock: Clock {
 
     /// The factor by which the clock is faster than real time; at least 1.
     public let factor: Int
+    /// The real time of the clock's start.
     private let start = ContinuousClock.now
 
     /// Starts a clock at zero.

@@ -63,6 +63,8 @@ public struct RefreshStorm: Sendable {
     }
 
     /// The result of the scenario.
+    ///
+    /// Check `errors` first: with failed calls, the other values describe only a part of the scenario.
     public struct Report: Sendable {
         /// The errors of failed calls, in the order in which they ended; empty if all calls succeeded.
         public var errors: [APIError] = []

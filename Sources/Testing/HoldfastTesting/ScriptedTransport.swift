@@ -5,7 +5,13 @@ import Synchronization
 /// A transport that responds according to a script and records requests.
 ///
 /// ```swift
-/// let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
+/// let transport = ScriptedTransport([
+///     .failure(TransportError(.connectionLost, message: "lost", wasSent: true)),
+///     .answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#),
+/// ])
+/// let api = APIClient(baseURL: url, transport: transport)
+/// let notes: [Note] = try await api.get("/notes")
+/// #expect(transport.sent.count == 2)
 /// ```
 ///
 /// Use it for tests of an app or a client, which need no sockets. To test a transport itself, use ``LoopbackServer``.

@@ -67,6 +67,8 @@ public struct ServerCapacity: Hashable, Sendable {
     }
 
     /// Processes a request, or refuses or ignores it, by the wait of a request that arrives now.
+    ///
+    /// - Returns: The result. A request that was served after a long delay has still used the server's capacity.
     /// - Parameter now: The time since the start.
     public mutating func take(at now: Duration) -> Answer {
         work(until: now)
@@ -81,6 +83,7 @@ public struct ServerCapacity: Hashable, Sendable {
     }
 
     /// Removes the work that was done since the latest call.
+    /// - Parameter now: The time since the start. An earlier time than the latest one changes nothing.
     private mutating func work(until now: Duration) {
         guard now > instant else { return }
         backlog = max(0, backlog - rate * ((now - instant) / .seconds(1)))

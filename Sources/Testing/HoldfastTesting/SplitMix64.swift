@@ -12,6 +12,8 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator.
+    ///
+    /// Two generators with the same seed return the same numbers, on all platforms and in all versions.
     /// - Parameter seed: Any number. Print it in the message of a random test.
     public init(seed: UInt64) {
         state = seed

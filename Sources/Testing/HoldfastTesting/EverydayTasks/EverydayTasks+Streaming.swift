@@ -22,7 +22,7 @@ extension EverydayTasks {
         TransportCheck("Ends a stream that its reader leaves, and keeps the client usable", needsPausing: true, leavesStream),
     ]
 
-    /// The size of the large transfers: 24 MiB, much more than the buffers of a transport.
+    /// The size of the large transfers: 24 MiB, much more than the buffers of a transport and of the sockets.
     private static let size = 24 * 1_024 * 1_024
 
     /// Runs a body with the address of a file in a temporary folder, which is removed at the end.
@@ -52,7 +52,10 @@ extension EverydayTasks {
         TransportCheck.answer(status, lines, body: body)
     }
 
-    /// Requires that a condition holds; see ``TransportCheck``.
+    /// Requires that a condition holds; see `TransportCheck`.
+    /// - Parameters:
+    ///   - condition: The condition.
+    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
     private static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         try TransportCheck.expect(condition, otherwise())
     }
@@ -307,6 +310,9 @@ extension EverydayTasks {
     }
 
     /// Returns a line of `/proc/self/status` in bytes, such as `VmRSS:`, the current resident size, or `VmHWM:`, the largest one.
+    ///
+    /// - Parameter name: The beginning of the line, with its colon.
+    /// - Returns: The size in bytes; `nil` on systems without the file.
     private static func status(_ name: String) -> Int? {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }

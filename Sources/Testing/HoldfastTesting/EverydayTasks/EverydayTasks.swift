@@ -27,14 +27,15 @@ extension EverydayTasks {
     /// Most take milliseconds. They may run concurrently, because each one has its own server and client.
     public static let calls = verbs + requests + responses + waits
 
-    /// Runs a body with a client of a server, and closes the server at the end. Timeouts are long, because hundreds of tests share the
-    /// machine.
+    /// Runs a body with a client of a server, and closes the server at the end, also after an error. Timeouts are long, because hundreds of
+    /// tests share the machine.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - environment: Time and connectivity.
-    ///   - storesBodies: Whether the server stores the bodies of requests.
-    ///   - respond: Returns the step for a request.
+    ///   - storesBodies: Whether the server stores the bodies of requests. Turn it off for large uploads.
+    ///   - respond: Returns the step for a request. It is called on the thread of a connection.
     ///   - body: Uses the client.
+    /// - Throws: ``LoopbackServer/SetupFailure`` if the server can't start; errors of the body.
     static func withClient(
         over transport: any HTTPTransport,
         environment: ClientEnvironment = ClientEnvironment(chance: { 0.1 }),

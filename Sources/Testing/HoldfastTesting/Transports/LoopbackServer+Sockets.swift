@@ -61,6 +61,8 @@ extension LoopbackServer {
 
     /// Reads one request: the head, and the body by its `Content-Length` or in chunks (RFC 9112 §6 and §7.1). Trailers after the last chunk
     /// are not supported.
+    ///
+    /// It is not a complete parser: it doesn't check the request line, and accepts header fields of any length.
     /// - Parameters:
     ///   - connection: The descriptor. The call blocks until the request is complete or the connection ends.
     ///   - part: The part to read.
@@ -129,6 +131,10 @@ extension LoopbackServer {
         }
 
         /// Reads a number of bytes and passes them on in blocks.
+        ///
+        /// - Parameters:
+        ///   - count: The number of bytes.
+        ///   - take: Receives the blocks in order; at most 64 KiB each.
         /// - Returns: Whether there were so many bytes.
         mutating func take(_ count: Int, _ take: ([UInt8]) -> Void) -> Bool {
             var left = count
@@ -174,6 +180,10 @@ extension LoopbackServer {
     }
 
     /// Writes bytes, and blocks while the buffers of the connection are full.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - connection: The descriptor.
     /// - Returns: Whether the kernel accepted all bytes; `false` if the other side has closed the connection. On Linux, `MSG_NOSIGNAL`
     ///   prevents the signal `SIGPIPE`, which would end the process.
     static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {

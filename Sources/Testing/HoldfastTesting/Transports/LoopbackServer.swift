@@ -94,7 +94,7 @@ public final class LoopbackServer: Sendable {
     private let state: Mutex<State>
     /// Whether the bodies of requests are stored; otherwise, only their bytes are counted.
     private let storesBodies: Bool
-    /// The ends of ``arrivals`` and ``departures``.
+    /// The sending ends of ``arrivals`` and ``departures``. The last thread finishes them.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
     /// The state, guarded by a mutex. It only contains open descriptors: the system reuses the numbers of closed ones. So each thread
@@ -130,6 +130,9 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Starts a server.
+    ///
+    /// A client may open more connections than a test expects, for example after a lost one. The script of a connection then belongs to
+    /// another request.
     /// - Parameter connections: The reactions to the requests of each connection. The connection is closed after its last step, and after
     ///   each step other than ``Step/keep(_:)``.
     /// - Throws: ``SetupFailure`` if no port is available.
@@ -138,6 +141,16 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Starts a server that accepts any number of connections.
+    ///
+    /// ```swift
+    /// let server = try LoopbackServer { request in
+    ///     request.header("Authorization") == nil
+    ///         ? .keep("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+    ///         : .keep("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    /// }
+    /// ```
+    ///
+    /// The closure runs on the thread of a connection, and concurrently for several connections.
     /// - Parameters:
     ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
     ///   - respond: Returns the step for a request that was read.
@@ -209,7 +222,7 @@ public final class LoopbackServer: Sendable {
         for await _ in arrivals {}
     }
 
-    /// Counts the end of a thread. The last one ends the streams, by which ``close()`` waits.
+    /// Counts the end of a thread. The last one ends the streams, for which ``close()`` waits.
     private func threadEnded() {
         let isLast = state.withLock { state in
             state.threads -= 1
@@ -221,6 +234,10 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Accepts a connection, and serves it on a separate thread.
+    ///
+    /// - Parameters:
+    ///   - listener: The listening socket, which ``close()`` shuts down.
+    ///   - serve: Serves the connection until it ends. It blocks its own thread.
     /// - Returns: Whether there was one.
     private func accept(on listener: Int32, _ serve: @escaping @Sendable (Int32) -> Void) -> Bool {
         let connection = Self.accept(listener)

@@ -15,6 +15,9 @@ public import ResilientHTTP
 /// them, up to 2 s. The suite covers HTTP/1.1 without TLS; certificates, proxies and HTTP/2 need other tests.
 ///
 /// Run ``EverydayTasks`` as well: these check a transport together with a client.
+///
+/// The documentation of each group of checks lists common causes of failures. To find the cause of a single failure, run the check against
+/// a ``LoopbackServer`` of your own, and print ``LoopbackServer/received``.
 public struct TransportCheck: Sendable, CustomStringConvertible {
     /// The rule as a sentence. `Trap:` marks a case that is easy to get wrong.
     public let description: String
