@@ -96,6 +96,8 @@ struct LabConnection: Sendable {
     var localPort: Int? { channel.localAddress?.port }
 
     /// Sleeps, unless the client disconnects or the server shuts down.
+    ///
+    /// - Parameter milliseconds: The time; 0 returns immediately.
     /// - Throws: ``Gone`` if that happens.
     func sleep(milliseconds: Int) async throws {
         guard milliseconds > 0 else { return }
@@ -126,7 +128,7 @@ struct LabConnection: Sendable {
     ///
     /// It returns when the channel is closed. Bytes that were written before a reset may be lost, because the other system discards its
     /// buffer.
-    /// - Parameter close: How the connection ends.
+    /// - Parameter close: The kind of the end.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {
             // A socket that closes with a linger time of zero sends a reset.

@@ -5,8 +5,12 @@ import Synchronization
 /// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
 ///
 /// A token is `ID.SECRET`. A refresh replaces both secrets of a session at once, and only the latest pair is valid, so that an app that
-/// refreshes twice at the same time is detected: the second refresh counts as a reuse. At most 1,024 sessions are stored; removed ones are
-/// unknown.
+/// refreshes twice at the same time is detected: the second refresh counts as a reuse.
+///
+/// The account server accepts a second use of a refresh token within ten seconds, because a response may be lost. The lab doesn't, so that
+/// a test notices each concurrent refresh.
+///
+/// At most 1,024 sessions are stored; removed ones are unknown.
 final class LabTokenStore: Sendable {
     /// The behavior of a session's tokens.
     struct Rules: Sendable {
@@ -130,7 +134,7 @@ final class LabTokenStore: Sendable {
         )
     }
 
-    /// Splits a token into id and secret; both are empty if it has another form.
+    /// Splits a token into id and secret; both are empty if it has another form, so that no session is found.
     private static func parts(_ token: String) -> (id: String, secret: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         return parts.count == 2 ? (parts[0], parts[1]) : ("", "")

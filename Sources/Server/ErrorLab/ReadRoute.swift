@@ -73,7 +73,11 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
     }
 
-    /// The explanation as JSON: the code, the reaction of the client, and the texts that the user sees.
+    /// Returns the explanation as JSON: the code, the reaction of the client, and the texts that the user sees.
+    /// - Parameters:
+    ///   - response: The decoded error.
+    ///   - headers: The header fields of the given response.
+    ///   - language: The language of the texts.
     private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
         var error = APIError(response, catalogue: catalogue)
         // The headers name the language of the server's text.

@@ -13,7 +13,7 @@ public enum LabDrop: String, Hashable, Sendable, CaseIterable {
     case body
 }
 
-/// How the connection breaks. The raw value is the parameter `close`.
+/// The kind of a connection's end. The raw value is the parameter `close`.
 ///
 /// It has an effect only with ``LabResponse/drop``.
 public enum LabClose: String, Hashable, Sendable, CaseIterable {

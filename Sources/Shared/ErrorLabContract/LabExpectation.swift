@@ -18,6 +18,8 @@ public enum LabExpectation: Hashable, Sendable {
     case failure(LabFailure)
 
     /// Describes the differences between the expectation and a success.
+    ///
+    /// The texts are the same for each run, so a test can print them without an id or a time.
     /// - Parameter reply: The decoded body of the response.
     /// - Returns: One text per difference; empty if the expectation is met.
     public func differences(from reply: LabSuccess) -> [String] {

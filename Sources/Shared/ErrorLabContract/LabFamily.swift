@@ -14,11 +14,11 @@ public struct LabFamily: Hashable, Sendable {
 
     /// Creates a kind of server.
     /// - Parameters:
-    ///   - name: The name.
+    ///   - name: The name, which is also the value of the parameter `family`.
     ///   - status: The status in the body or of the response.
     ///   - kind: The kind of the decoded error.
-    ///   - code: The code of the decoded error.
-    ///   - wait: The delay in seconds; `nil` for none.
+    ///   - code: The code of the decoded error: one of the body, or the client's code for the status.
+    ///   - wait: The delay in seconds, from the header or the body; `nil` for none.
     ///   - fields: The fields with problems, in order.
     private init(
         _ name: String,

@@ -107,6 +107,8 @@ struct LabParameterReader {
     }
 
     /// Returns the value of a parameter with some words; `nil` if it is absent or another word.
+    ///
+    /// - Parameter name: The name of the parameter, which must be in ``LabParameter/all``.
     mutating func word(_ name: String) -> String? {
         read(name) { text, values in
             guard case .choice(let words) = values, words.contains(text) else { return nil }
@@ -115,6 +117,9 @@ struct LabParameterReader {
     }
 
     /// Returns a whole number within the range of the parameter.
+    ///
+    /// - Parameter name: The name of the parameter.
+    /// - Returns: The number; `nil` if it is absent or out of range.
     mutating func whole(_ name: String) -> Int? {
         read(name) { text, values in
             guard case .whole(let range) = values, let number = Int(text), range.contains(number) else { return nil }
@@ -123,6 +128,9 @@ struct LabParameterReader {
     }
 
     /// Returns a number from 0 to 1.
+    ///
+    /// - Parameter name: The name of the parameter.
+    /// - Returns: The number; `nil` if it is absent or out of range.
     mutating func fraction(_ name: String) -> Double? {
         read(name) { text, _ in
             guard let number = Double(text), (0...1).contains(number) else { return nil }
@@ -198,6 +206,10 @@ struct LabParameterReader {
     }
 
     /// Parses the last value of a parameter, and records a problem if it is invalid.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the parameter.
+    ///   - parse: Returns the value of a text; `nil` if the text is invalid. It gets the valid values of the parameter.
     private mutating func read<Value>(_ name: String, _ parse: (String, LabParameter.Values) -> Value?) -> Value? {
         guard let text = values.last(where: { $0.name == name })?.value else { return nil }
         guard let parameter = LabParameter.all.first(where: { $0.name == name }) else { return nil }
@@ -206,7 +218,11 @@ struct LabParameterReader {
         return nil
     }
 
-    /// Records a problem, unless the parameter has one.
+    /// Records a problem, unless the parameter has one or there are 50 already.
+    /// - Parameters:
+    ///   - name: The name of the parameter.
+    ///   - code: The code of the problem.
+    ///   - allowed: A description of the valid values.
     private mutating func refuse(_ name: String, _ code: ErrorCode, _ allowed: String) {
         guard problems.count < 50, !problems.contains(where: { $0.parameter == name }) else { return }
         problems.append(LabRefusal.Problem(parameter: name, code: code, allowed: allowed))

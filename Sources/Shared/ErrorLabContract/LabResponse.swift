@@ -40,7 +40,7 @@ public struct LabResponse: Hashable, Sendable {
     public var dribble = 0
     /// The point at which the connection breaks.
     public var drop: LabDrop?
-    /// How the connection breaks: by default, with an orderly end. It has an effect only with ``drop``.
+    /// The kind of the connection's end; by default, an orderly one. It has an effect only with ``drop``.
     public var close = LabClose.fin
     /// The number of bytes of the body that are sent, from 0 to 65,536. With ``LabDrop/body``, `Content-Length` is that of the whole body;
     /// without it, that of the sent part.
@@ -69,6 +69,8 @@ public struct LabResponse: Hashable, Sendable {
     public var session: String?
 
     /// Creates a response. Set its other properties afterwards.
+    ///
+    /// For a single failure, an outcome is enough. A test with retries sets `times` and a new session name as well.
     /// - Parameters:
     ///   - outcome: The outcome of the calls that fail.
     ///   - retryAfter: The delay, if it differs from the outcome's.

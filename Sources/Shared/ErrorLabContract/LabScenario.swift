@@ -16,6 +16,8 @@ public import ErrorContract
 /// stable, so that a test can select a scenario by its name.
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The kind of failure. It is open, so that an app can show the groups of a newer server.
+    ///
+    /// Compare it with the constants; an unknown group is shown by its name.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
         /// The name of the group.
         public let rawValue: String
@@ -26,7 +28,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        /// Every code of the catalogue.
+        /// Every code of the catalogue. The request is the simplest one that responds with the code.
         public static let codes = Self(rawValue: "Codes")
         /// The forms of an error's body.
         public static let forms = Self(rawValue: "Forms")
@@ -46,7 +48,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let queue = Self(rawValue: "Offline queue")
         /// Redirects.
         public static let redirects = Self(rawValue: "Redirects")
-        /// The error bodies of other servers.
+        /// The error bodies of other servers, such as payment providers and web frameworks.
         public static let families = Self(rawValue: "Other servers")
     }
 

@@ -7,7 +7,8 @@ extension LabScenario {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
 
-    /// Bodies that another software sends in place of the server's.
+    /// Bodies that another software sends in place of the server's, such as a captive portal or a proxy. The client has only the status,
+    /// and `X-Error-Code` if the proxy passes it on.
     private static func replaced(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -93,7 +94,8 @@ extension LabScenario {
         ]
     }
 
-    /// Successes and errors in unusual but valid formats.
+    /// Successes and errors in unusual but valid formats: flat and wrapped successes, an error with status 200, an unknown code, and an
+    /// error without a code.
     private static func shaped(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -53,7 +53,9 @@ extension LabScenario {
         ]
     }
 
-    /// Connections that break before or within a success. A GET may be repeated; the outcome of a POST is unknown.
+    /// Connections that break before or within a success.
+    ///
+    /// A client may repeat a GET. After a POST without an idempotency key, it must not, because the server may have performed it.
     private static func broken(root: String) -> [LabScenario] {
         let lost = LabExpectation.failure(LabFailure(.network, .networkError, namesRequest: false))
         let unknown = LabExpectation.failure(LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false))
