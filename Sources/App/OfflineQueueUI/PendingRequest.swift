@@ -46,7 +46,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
 
     /// Identifies the request.
     public let id: QueuedRequestID
-    /// The name that the app gave the request.
+    /// The name that the app gave the request, in the language of the screen.
     public let title: String
     /// The time at which the user made the request, by the clock of the device.
     public let created: Date
@@ -66,6 +66,8 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
     public let actions: [Action]
 
     /// Whether the request is not sent again unless the user retries it.
+    ///
+    /// Such a request is in ``PendingRequestsModel/failed``.
     public var isFailed: Bool { if case .failed = state { true } else { false } }
 }
 

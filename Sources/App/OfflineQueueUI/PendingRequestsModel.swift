@@ -54,7 +54,7 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var currentAlert: ScreenAlert?
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?
-    /// The largest number of rows in each of the two lists.
+    /// The largest number of rows in each of the two lists; 100 by default. Further requests are counted in ``hiddenCount``.
     public let limit: Int
 
     /// The queue, which the app runs.
@@ -70,12 +70,13 @@ public final class PendingRequestsModel: ScreenModel {
     /// The number of alerts so far, which is the id of the latest one.
     @ObservationIgnored private var alertCount = 0
 
-    /// Creates the model.
+    /// Creates the model, which observes the network from now on.
     /// - Parameters:
-    ///   - queue: The queue.
+    ///   - queue: The queue, which the app runs.
     ///   - language: The language of the screen.
-    ///   - limit: The largest number of rows in each of the two lists; each is read from the disk.
-    ///   - title: Returns the name of a request in the language of the screen. The path of a request is not meant for users.
+    ///   - limit: The largest number of rows in each of the two lists; each row is read from the disk.
+    ///   - title: Returns the name of a request in the language of the screen. It is called for each row of an update. The path of a
+    ///     request is not meant for users.
     public init(
         queue: OfflineQueue,
         language: Language,

@@ -5,6 +5,7 @@ import ErrorContract
 /// The buttons that other screens have too, such as "Try Again", use the texts of `ContractText`. A text with `{number}` is filled with a
 /// count, formatted for the language.
 enum PendingText {
+    /// The title of the screen.
     static let title = LocalizedText(
         en: "Pending Changes",
         es: "Cambios pendientes",
@@ -13,6 +14,7 @@ enum PendingText {
         fr: "Modifications en attente",
         de: "Ausstehende Änderungen"
     )
+    /// The text of an empty list.
     static let empty = LocalizedText(
         en: "All changes have been sent",
         es: "Se han enviado todos los cambios",
@@ -97,6 +99,7 @@ enum PendingText {
         fr: "Envoi…",
         de: "Wird gesendet…"
     )
+    /// The state of a request that was refused or failed too often. For a refusal, the text of the server's error replaces it.
     static let failed = LocalizedText(
         en: "The change was not accepted",
         es: "El cambio no se ha aceptado",
@@ -114,6 +117,7 @@ enum PendingText {
         fr: "Pas envoyée à temps",
         de: "Nicht rechtzeitig gesendet"
     )
+    /// The state of a dead letter that the server may have performed.
     static let unknownOutcome = LocalizedText(
         en: "Sent, but it is not known whether it was saved",
         es: "Enviado, pero no se sabe si se ha guardado",
