@@ -30,7 +30,7 @@ public struct MailTemplateFolder: Sendable {
 
     /// The largest template, in bytes: 64 KiB.
     public static let sizeLimit = 65_536
-    /// The largest part of an email, in bytes: webmail cuts longer ones.
+    /// The largest part of an email, in bytes. Webmail cuts longer parts, and hides the link with them.
     static let partLimit = 100_000
     /// The suffix of template files.
     private static let suffix = ".mustache"

@@ -27,7 +27,8 @@ struct MailWriter {
     /// Returns a text without values.
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
-    /// Returns a text for both parts of an email: with invisible marks between the characters, and with markup.
+    /// Returns a text for both parts of an email.
+    /// - Returns: `plain`, with invisible marks that isolate the values, for the text part; and `runs`, with markup, for the HTML part.
     func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
         return ["plain": runs.isolated, "runs": runs.map(\.values)]

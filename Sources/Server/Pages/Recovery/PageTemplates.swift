@@ -11,7 +11,9 @@ public struct RecoveryPage: Hashable, Sendable {
     /// The content of the page.
     public enum Kind: Hashable, Sendable {
         /// The form for a new password, for a valid link.
-        /// - problem: The problem of the previous attempt.
+        /// - link: The link that opened the page.
+        /// - name: The first name of the account.
+        /// - problem: The problem of the previous attempt; `nil` at first.
         case reset(link: ResetLink, name: String, problem: LocalizedText?)
         /// The page if it is unknown whether it was opened by a link: the token may be after `#`, which the browser doesn't send. Its
         /// script shows one of the two forms.

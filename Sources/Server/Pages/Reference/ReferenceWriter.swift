@@ -73,7 +73,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// The values of a parameter.
+    /// Returns the values of a parameter. Parameters in the path are required, all others optional.
     private func field(_ parameter: APIParameter) -> TemplateValues {
         [
             "name": parameter.name,
@@ -153,7 +153,7 @@ struct CurlCommand: CustomStringConvertible {
     /// Returns a JSON value as compact text.
     private func text(_ value: JSONValue) -> String { String(decoding: value.encoded(), as: UTF8.self) }
 
-    /// Quotes a text as one word of a POSIX shell.
+    /// Quotes a text as one word of a POSIX shell. A text of letters, digits and some marks stays as it is.
     private func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

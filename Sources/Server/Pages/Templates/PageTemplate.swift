@@ -22,9 +22,10 @@ extension MustacheLibrary {
 
 /// The content security policy of the pages, which only allows their inline style and script.
 enum PagePolicy {
-    /// Returns the policy of a page with a nonce.
+    /// Returns the policy of a page with a nonce. Everything is forbidden except for the inline style and the listed exceptions; no site
+    /// may frame the page.
     /// - Parameters:
-    ///   - nonce: The nonce of the inline style and script.
+    ///   - nonce: The nonce of the inline style and script: a new random one for each response.
     ///   - runsScript: Whether the page has a script.
     ///   - connects: Whether the script may call the page's own server.
     ///   - sendsForms: Whether forms may be sent to the page's own server.
