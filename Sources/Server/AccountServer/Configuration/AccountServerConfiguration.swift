@@ -39,7 +39,7 @@ public struct AccountServerConfiguration: Sendable {
     public var port: Int
     /// The folder of the database, the local mailbox and the secret.
     public var dataFolder: URL
-    /// Where accounts are stored: in the data folder by default.
+    /// The database of accounts: by default, a file in the data folder. `DATABASE_URL`.
     public var database = AccountDatabase.sqlite
     /// The server that shares the usage of rate limits between several account servers; `nil` if each server counts separately.
     public var sharedLimits: SharedLimitSettings?
@@ -51,7 +51,7 @@ public struct AccountServerConfiguration: Sendable {
     public var appName = "Holdfast"
     /// The sender of emails, as `Name <address>` or an address. `EMAIL_FROM`.
     public var emailFrom = "Holdfast <no-reply@localhost>"
-    /// How emails are delivered. The default is the local mailbox, which sends nothing.
+    /// The delivery of emails. The default is the local mailbox, which sends nothing. `EMAIL_HOST` enables SMTP.
     public var mail = MailSettings.mailbox
     /// Email templates that replace the standard ones.
     public var mailTemplates: MailTemplateFolder?

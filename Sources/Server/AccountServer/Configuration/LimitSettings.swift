@@ -29,7 +29,7 @@ public struct LimitSettings: Sendable {
     public var memory = 128 << 20
     /// Whether refusals are enforced, only logged (`shadow`), or disabled. `RATE_LIMIT_MODE`.
     public var mode: RateLimitRule.Mode = .enforce
-    /// How clients are identified: the trusted proxies, and the IPv6 prefix.
+    /// The identification of clients: the trusted proxies, and the IPv6 prefix. `TRUSTED_PROXIES`, `CLIENT_IPV6_PREFIX`.
     public var identity = ClientIdentity()
 
     /// Creates the default settings.

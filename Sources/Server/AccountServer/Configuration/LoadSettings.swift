@@ -18,11 +18,10 @@ public struct LoadSettings: Sendable {
     }
 }
 
-/// How long idempotency keys are stored, and their largest size.
+/// The lifetime of idempotency keys, and their largest size.
 public struct IdempotencySettings: Sendable {
-    /// How long a repetition gets the stored response: a day by default. `IDEMPOTENCY_KEY_HOURS`.
-    ///
-    /// The range of the variable is 0.05 to 168 hours.
+    /// The time for which a repetition gets the stored response: a day by default, and 0.05 to 168 hours by the variable.
+    /// `IDEMPOTENCY_KEY_HOURS`.
     public var lifetime = Duration.seconds(86_400)
     /// The megabytes (2^20 bytes) of all keys, 1 to 1,048,576, and 1,024 by default; see `IdempotencyBounds` for the shares of clients.
     /// `IDEMPOTENCY_MEGABYTES`.

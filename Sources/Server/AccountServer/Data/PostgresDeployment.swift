@@ -105,10 +105,8 @@ package struct PostgresDeployment: Sendable {
         return try outcome.get()
     }
 
-    /// Registers a server. A server that was killed stays registered for ten seconds, so this tries for fifteen.
-    ///
-    /// A check every 500 ms.
-    /// - Throws: ``DeploymentInUse``.
+    /// Registers a server. A server that was killed stays registered for ten seconds, so this function tries for fifteen, every 500 ms.
+    /// - Throws: ``DeploymentInUse`` if another server is still registered then.
     private static func enter(_ presence: PostgresPresence) async throws {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(15))
