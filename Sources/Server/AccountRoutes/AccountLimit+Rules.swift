@@ -51,8 +51,10 @@ extension AccountLimit {
         )
     }
 
-    /// When the networks of a client are counted; `nil` if never. A limit per client always counts them. A limit per account address counts
-    /// them only while its table is full, because ``loginIP`` limits the sign-ins of a network in any case.
+    /// The cases in which the networks of a client are counted; `nil` if they never are.
+    ///
+    /// A limit per client always counts them. A limit per account address counts them only while its table is full, because ``loginIP``
+    /// limits the sign-ins of a network in any case.
     public var networkUse: WideLimits.Use? {
         switch key {
         case .client: .jointly

@@ -99,9 +99,9 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         self.readiness = readiness
     }
 
-    /// Adds `/health/live` to a router or a group. The response is 200 and depends on nothing, not even the database: a restart would not
-    /// repair that.
+    /// Adds `/health/live` to a router or a group. The response is 200 while the server handles requests.
     ///
+    /// It checks no dependencies: a restart would not repair the database, for example.
     /// - Parameter router: The router. The route needs no authentication and should have no rate limit.
     public func addLive(to router: some RouterMethods<Context>) {
         router.get("/health/live", use: live)
