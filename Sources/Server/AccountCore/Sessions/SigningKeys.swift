@@ -35,10 +35,10 @@ public final class SigningKeys: Sendable {
 
     /// Creates the keys. Nothing is read until they are first used.
     /// - Parameters:
-    ///   - store: Where the keys are stored.
+    ///   - store: The store of the keys.
     ///   - secrets: Encrypts and decrypts private keys.
     ///   - clock: The clock by which the age of keys that were read is measured.
-    ///   - now: The time that keys sign and retire by.
+    ///   - now: The time by which keys sign and retire.
     ///   - logger: Logs changes of the keys, never the keys themselves.
     public init(
         store: any SigningKeyStore,

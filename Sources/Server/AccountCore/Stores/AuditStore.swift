@@ -94,7 +94,7 @@ public protocol AuditStore: Sendable {
     func sweep(before: Date, limit: Int) async throws -> Bool
 }
 
-/// How long the events of accounts are stored.
+/// The time for which the events of accounts are stored, and their largest number.
 public enum AuditRetention {
     /// A year, in seconds.
     public static let age: TimeInterval = 365 * 86_400

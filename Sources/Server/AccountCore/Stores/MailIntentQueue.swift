@@ -86,7 +86,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public let recipient: EmailAddress?
     /// Its state.
     public let state: State
-    /// How often delivery has failed.
+    /// The number of failed deliveries.
     public let failures: Int
     /// The time of the request.
     public let createdAt: Date
