@@ -5,9 +5,13 @@ public import RateLimiting
 /// The time of due times, leases and grace windows. It advances as fast as the wall clock, and steps of the wall clock do not change it.
 ///
 /// Within one boot, it is the boot's clock plus a constant in the database, so that all processes on the database agree, even after a
-/// restart. After a reboot, it continues from its last recorded value, plus the advance of the wall clock since then; if the wall clock was
-/// set back, plus a minute. It never runs backwards. It starts as the wall clock of the first server, and deviates from it by later
-/// adjustments of the wall clock. Use it for durations, and the wall clock for dates that a user reads.
+/// restart of a process.
+///
+/// After a reboot, it continues from its last recorded value, plus the advance of the wall clock since then. If the wall clock was set back
+/// meanwhile, it continues from the last value plus a minute. It never runs backwards.
+///
+/// It starts as the wall clock of the first server, and deviates from it by later adjustments of the wall clock. Use it for durations, and
+/// the wall clock for dates that a user reads.
 public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
     /// The time at which the boot's clock was zero.

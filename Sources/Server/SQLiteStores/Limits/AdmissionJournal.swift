@@ -9,8 +9,8 @@ import Synchronization
 /// never got a response.
 ///
 /// The protocol with saves: ``seal(at:)`` begins the other half; the save then stores all changes up to that time; ``cover()`` discards the
-/// sealed half after success. If the save fails, the half stays sealed, and further notes go to the other one. So each admission is in the
-/// database, in a half, or in both, and never in neither.
+/// sealed half after success. If the save fails, the half stays sealed, and further notes go to the other one. Each admission is therefore
+/// always in the database or in one of the halves.
 final class AdmissionJournal: Sendable {
     /// A recorded admission.
     struct Note: Hashable {
