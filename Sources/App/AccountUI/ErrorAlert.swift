@@ -51,21 +51,26 @@
         }
     }
 
-    /// An alert that is bound to a flag. Each change of the flag to `true` is a new alert with a new id, so that ``AlertPresenter`` can
-    /// distinguish it from an earlier one with the same text.
+    /// An alert that is bound to a flag, for views without a model.
+    ///
+    /// Each change of the flag to `true` is a new alert with a new id, so that ``AlertPresenter`` can distinguish it from an earlier one
+    /// with the same text.
     struct ErrorAlert: ViewModifier {
         /// The error to show.
         let presentation: ErrorPresentation?
         /// Whether the alert is shown.
         @Binding var isPresented: Bool
+        /// The language of the buttons.
         let language: Language
+        /// The catalogue with the app's own translations.
         let catalogue: ErrorCatalogue
+        /// Called instead of `perform` for the action `checkAgain`; `nil` if `perform` handles it.
         let checkAgain: (@MainActor () async -> Void)?
+        /// Performs the action that the user chose.
         let perform: @MainActor (ErrorPresentation.Action) async -> Void
         /// The number of alerts so far, which is the id of the current one.
-        ///
-        /// Runs the chosen action in a task of the view.
         @State private var count = 0
+        /// Runs the chosen action in a task of the view.
         @State private var work = ScreenWork()
 
         /// Adds the alert and the task of its actions to the content.
@@ -103,10 +108,15 @@
     ///
     /// SwiftUI loses an alert that is set while another one closes. So the view is bound to an `AlertQueue` and not to the model: the queue
     /// delays a new alert until the view was updated without the earlier one.
+    ///
+    /// If the model sets several alerts while one is shown, only the latest one follows. A dismissal names its alert, so a late one can't
+    /// close the next alert.
     struct AlertPresenter: ViewModifier {
         /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?
+        /// The language of the buttons.
         let language: Language
+        /// The catalogue with the app's own translations.
         let catalogue: ErrorCatalogue
         /// Removes an alert from the model.
         let dismiss: @MainActor (ScreenAlert.ID) -> Void

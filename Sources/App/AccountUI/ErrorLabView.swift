@@ -17,6 +17,8 @@
     /// ```
     ///
     /// The scenarios come from the server. If it has no lab or can't be reached, the screen shows the built-in ones.
+    ///
+    /// The differences are empty if the client has decoded the expected error. `ErrorLabModel` does the same without a view, for tests.
     public struct ErrorLabView: View {
         @Bindable private var model: ErrorLabModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void

@@ -21,13 +21,17 @@
     /// A field for an address, with the keyboard for addresses and without corrections. Password managers suggest the address for it,
     /// because its content type is `username`.
     struct EmailField: View {
+        /// The label of the field, which is also its placeholder.
         let label: String
-        /// The problem with the address, which is shown below the field and is the hint of VoiceOver; `nil` if there is none.
+        /// The address, as the user has typed it.
         @Binding var text: String
+        /// The problem with the address, which is shown below the field and is the hint of VoiceOver; `nil` if there is none.
         let problem: String?
+        /// The focus of the screen.
         let focus: FocusState<FocusedField?>.Binding
-        /// Called when the user presses Return.
+        /// The label of the Return key.
         let submitLabel: SubmitLabel
+        /// Called when the user presses Return.
         let submit: @MainActor () -> Void
 
         var body: some View {
@@ -47,6 +51,7 @@
     /// The address of the account, read-only. Password managers store the new password under it.
     struct UsernameField: View {
         let label: String
+        /// The address of the account.
         let username: String
 
         var body: some View {
@@ -63,15 +68,19 @@
     /// keyboard. Only the visible one is accessible and receives taps.
     struct PasswordField: View {
         let label: String
-        /// The field of the model, by which the focus finds it.
+        /// The password, as the user has typed it.
         @Binding var text: String
+        /// The field of the model, by which the focus finds it.
         let field: AccountField
+        /// The problem with the password, shown like that of ``EmailField``; `nil` if there is none.
         let problem: String?
+        /// Whether the password is readable.
         let isShown: Bool
         /// Whether the password is new, so that the system suggests a strong one; otherwise, it suggests a stored one.
         let isNew: Bool
         let focus: FocusState<FocusedField?>.Binding
         let submitLabel: SubmitLabel
+        /// Called when the user presses Return in either field.
         let submit: @MainActor () -> Void
 
         var body: some View {
@@ -109,6 +118,7 @@
     /// The line under a field. It occupies space even if it is empty, so that no row moves while the user types. VoiceOver reads the text
     /// as the hint of the field.
     struct FieldMessage: View {
+        /// The message; `nil` for an empty line.
         let text: String?
 
         var body: some View {

@@ -11,6 +11,9 @@
     ///
     /// After a request, the button is disabled for a cooldown and shows the remaining seconds. The message is the same whether or not there
     /// is an account with the address. Use ``ForgotPasswordViewController`` in a UIKit app.
+    ///
+    /// A request is canceled if the screen disappears while it runs. The server may have received it, so the user may get an email
+    /// nevertheless.
     public struct ForgotPasswordScreen: View {
         @Bindable private var model: ForgotPasswordModel
         @FocusState private var focus: FocusedField?

@@ -8,6 +8,7 @@
     struct PrimaryButton: View {
         /// The label, which may change while the action runs.
         let title: String
+        /// Whether the button reacts to taps. A disabled button keeps its place.
         var isEnabled = true
         /// Whether a progress indicator is shown before the title.
         var isBusy = false

@@ -4,12 +4,18 @@
     import ErrorContract
     import SwiftUI
 
-    /// The two password fields, with their messages, the strength of the password, and a switch that makes both readable. They are disabled
-    /// while the password is submitted.
+    /// The two password fields, with their messages, the strength of the password, and a switch that makes both readable.
+    ///
+    /// They are disabled while the password is submitted. If the address of the account is known, a read-only field shows it, so that
+    /// password managers store the new password under it.
     struct ResetPasswordFields: View {
         @Bindable private var model: ResetPasswordModel
         private let focus: FocusState<FocusedField?>.Binding
 
+        /// Creates the fields.
+        /// - Parameters:
+        ///   - model: The model of the screen.
+        ///   - focus: The focus of the screen, which the fields share.
         init(model: ResetPasswordModel, focus: FocusState<FocusedField?>.Binding) {
             self.model = model
             self.focus = focus
@@ -56,10 +62,14 @@
         private func words(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 
-    /// A bar that shows the strength of a password: red, orange or green. It occupies space even if there is no password. The text says the
-    /// same as the color.
+    /// A bar that shows the strength of a password: red, orange or green.
+    ///
+    /// It occupies space even if there is no password, so that no row moves. Its text has the same meaning as its color, for users who
+    /// can't distinguish the colors.
     struct StrengthMeter: View {
+        /// The strength; `nil` if there is no password.
         let strength: PasswordStrength?
+        /// The name of the level in the language of the screen; `nil` if there is no password.
         let text: String?
 
         var body: some View {

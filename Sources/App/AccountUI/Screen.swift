@@ -17,6 +17,9 @@
         /// List(model.orders) { OrderRow(order: $0) }
         ///     .screen(model) { action in open(action) }
         /// ```
+        ///
+        /// Built-in screens apply it themselves. For a view without a `ScreenModel`, use
+        /// `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`, which shows alerts only.
         /// - Parameters:
         ///   - model: The model of the screen.
         ///   - focus: Moves the focus to a field.
@@ -33,8 +36,11 @@
 
     /// The modifier behind `screen(_:focus:perform:)`.
     private struct Screen<Model: ScreenModel>: ViewModifier {
+        /// The model of the screen.
         let model: Model
+        /// Moves the focus to a field.
         let focus: @MainActor (AccountField) -> Void
+        /// Performs an action that the model leaves to the app.
         let perform: @MainActor (ErrorPresentation.Action) -> Void
         /// The id of the last focus request that was fulfilled; ids begin above 0.
         @State private var lastFocus = 0
@@ -69,7 +75,8 @@
             }
         }
 
-        /// Alerts take the focus. The field gets it when the alert is closed.
+        /// Moves the focus to the requested field, once per request. Alerts take the focus, so this function waits until the alert is
+        /// closed: it is called again then.
         private func moveFocus() {
             guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
             lastFocus = request.id

@@ -14,6 +14,9 @@
     ///
     /// A sign-in is canceled if the screen disappears, so all controls that lead away are disabled while it runs. Use
     /// ``SignInViewController`` in a UIKit app.
+    ///
+    /// Use it with `SignInModel`, which stores the credentials of the session in the client's store. The screen needs a navigation bar for
+    /// its title.
     public struct SignInScreen: View {
         @Bindable private var model: SignInModel
         @FocusState private var focus: FocusedField?

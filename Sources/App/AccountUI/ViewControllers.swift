@@ -34,6 +34,8 @@
 
     /// The screen on which a user requests a reset link, in a view controller for UIKit apps. Retain the model if the controller is popped,
     /// so that the cooldown continues.
+    ///
+    /// The controller retains its closure. Capture the owner of the controller weakly.
     public final class ForgotPasswordViewController: UIHostingController<ForgotPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ForgotPasswordScreen``.
         /// - Parameters:
@@ -52,6 +54,15 @@
     }
 
     /// The screen that a reset link opens, in a view controller for UIKit apps. The controller retains its closures.
+    ///
+    /// Present it in a navigation controller when the app opens a reset link:
+    ///
+    /// ```swift
+    /// let controller = ResetPasswordViewController(model: model, signIn: { [weak self] in self?.showSignIn() }) { [weak self] action in
+    ///     if action == .dismiss { self?.dismiss(animated: true) }
+    /// }
+    /// present(UINavigationController(rootViewController: controller), animated: true)
+    /// ```
     public final class ResetPasswordViewController: UIHostingController<ResetPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ResetPasswordScreen``.
         /// - Parameters:

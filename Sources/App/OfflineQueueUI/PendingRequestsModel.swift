@@ -20,10 +20,15 @@ import Timekeeping
 /// ```
 ///
 /// The model doesn't send: the app runs `OfflineQueue.run()`.
+///
+/// An update reads at most ``limit`` requests of each list from the disk. Any number of events causes at most one update per
+/// ``updateInterval``, so a queue that sends fast doesn't keep the main thread busy.
+///
+/// For SwiftUI, use ``PendingRequestsScreen``, which runs the model. Use the model alone for a view with another design, or with UIKit.
 @Observable
 @MainActor
 public final class PendingRequestsModel: ScreenModel {
-    /// The shortest time between two updates of the list.
+    /// The shortest time between two updates of the list: 250 ms.
     public static let updateInterval = Duration.milliseconds(250)
 
     /// The language of the screen.
@@ -32,7 +37,7 @@ public final class PendingRequestsModel: ScreenModel {
     public let catalogue: ErrorCatalogue
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
-    /// The requests that are to be sent, in order; at most ``limit``.
+    /// The requests that are to be sent, in the order in which the queue sends them; at most ``limit``.
     public private(set) var waiting: [PendingRequest] = []
     /// The requests that were not sent and wait for the user's decision, the oldest first; at most ``limit``.
     public private(set) var failed: [PendingRequest] = []
@@ -40,33 +45,38 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var notices: [PendingNotice] = []
     /// The number of requests that are not in ``waiting`` and ``failed``, because there are too many.
     public private(set) var hiddenCount = 0
-    /// Whether the list was loaded once.
+    /// Whether the list was loaded once. Until then, the lists are empty and ``emptyText`` is `nil`.
     public private(set) var isLoaded = false
     /// The question before an action, if there is one.
     public private(set) var confirmation: PendingConfirmation?
-    /// The alert to show, if there is one.
+    /// The alert to show, if there is one: an error of the queue, such as an unreadable file. Failures of requests are shown in their rows
+    /// instead.
     public private(set) var currentAlert: ScreenAlert?
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?
-    /// The largest number of rows in each of the two lists.
+    /// The largest number of rows in each of the two lists; 100 by default. Further requests are counted in ``hiddenCount``.
     public let limit: Int
 
+    /// The queue, which the app runs.
     private let queue: OfflineQueue
+    /// Returns the name of a request for its row.
     private let title: @MainActor (QueuedRequest) -> String
     /// Wakes ``run()``; `nil` while it doesn't run.
     @ObservationIgnored private var changes: AsyncStream<Void>.Continuation?
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
-    /// The last failure of each request, since the screen appeared.
+    /// The last failure of each request, since the screen appeared. The queue doesn't store failures that it retries.
     @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
+    /// The number of alerts so far, which is the id of the latest one.
     @ObservationIgnored private var alertCount = 0
 
-    /// Creates the model.
+    /// Creates the model, which observes the network from now on.
     /// - Parameters:
-    ///   - queue: The queue.
+    ///   - queue: The queue, which the app runs.
     ///   - language: The language of the screen.
-    ///   - limit: The largest number of rows in each of the two lists; each is read from the disk.
-    ///   - title: Returns the name of a request in the language of the screen. The path of a request is not meant for users.
+    ///   - limit: The largest number of rows in each of the two lists; each row is read from the disk.
+    ///   - title: Returns the name of a request in the language of the screen. It is called for each row of an update. The path of a
+    ///     request is not meant for users.
     public init(
         queue: OfflineQueue,
         language: Language,
@@ -85,6 +95,8 @@ public final class PendingRequestsModel: ScreenModel {
 
     /// Updates the list whenever the queue or the network changes, until the task is canceled. Call it while the screen is visible, once at
     /// a time.
+    ///
+    /// Without it, the lists stay as ``load()`` has read them, and no request is announced. The first update happens at once.
     public func run() async {
         // A stream ends with the task that reads it, so that each run has its own.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -106,6 +118,9 @@ public final class PendingRequestsModel: ScreenModel {
     }
 
     /// Reads the list.
+    ///
+    /// If the list can't be read, it stays as it is, and one alert is shown, also if further updates fail. ``run()`` calls this function
+    /// for each update.
     public func load() async {
         do throws(QueueError) {
             show(try await queue.snapshot(limit: limit))
@@ -117,13 +132,21 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Tries all requests again at once instead of at the next scheduled time.
+    /// Tries all requests again at once instead of at the next scheduled time, and reads the list. It doesn't wait for the result.
+    ///
+    /// It calls `OfflineQueue.wake()`, which also ends the pauses of accounts whose credentials were refused. Nothing is sent unless the
+    /// app runs the queue.
     public func sendNow() async {
         queue.wake()
         await load()
     }
 
     /// Performs an action of a request. An action that may lose or repeat a change sets ``confirmation`` first.
+    ///
+    /// A request that is no longer in the list is ignored.
+    /// - Parameters:
+    ///   - action: The action. It should be one of ``PendingRequest/actions``.
+    ///   - id: The request.
     /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
     @discardableResult
     public func perform(_ action: PendingRequest.Action, on id: QueuedRequestID) async -> ErrorPresentation.Action? {
@@ -139,6 +162,8 @@ public final class PendingRequestsModel: ScreenModel {
     }
 
     /// Performs the action of a notice.
+    ///
+    /// - Parameter notice: The notice. Without a button, nothing happens.
     /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
     @discardableResult
     public func perform(_ notice: PendingNotice) async -> ErrorPresentation.Action? {
@@ -150,7 +175,8 @@ public final class PendingRequestsModel: ScreenModel {
         return nil
     }
 
-    /// Performs the action of a question that the user confirmed.
+    /// Performs the action of a question that the user confirmed, and removes the question first.
+    /// - Parameter question: The value of ``confirmation``.
     public func confirm(_ question: PendingConfirmation) async {
         dismissConfirmation()
         await carryOut(question.action, on: question.id)
@@ -159,10 +185,14 @@ public final class PendingRequestsModel: ScreenModel {
     /// Removes ``confirmation`` without its action.
     public func dismissConfirmation() { confirmation = nil }
 
+    /// Removes an alert after it was closed. The id of an earlier alert has no effect.
     public func dismissAlert(_ id: ScreenAlert.ID) {
         if currentAlert?.id == id { currentAlert = nil }
     }
 
+    /// Performs the action of an alert. Trying again reads the list.
+    /// - Parameter action: The action that the user chose.
+    /// - Returns: The action if the app has to perform it, such as opening the settings; `nil` if the model has.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         currentAlert = nil
@@ -207,6 +237,7 @@ extension PendingRequestsModel {
 }
 
 extension PendingRequestsModel {
+    /// Records an event of the queue and requests an update. A request that becomes a dead letter is announced to VoiceOver.
     private func note(_ event: QueueEvent) {
         switch event {
         case .failed(let id, let failure): failures[id] = failure
@@ -219,6 +250,8 @@ extension PendingRequestsModel {
         changes?.yield()
     }
 
+    /// Shows a snapshot of the queue: the rows, the notices, and the number of hidden requests. A confirmation for a request that is gone
+    /// is removed.
     private func show(_ snapshot: QueueSnapshot) {
         let wasEmpty = waiting.isEmpty && failed.isEmpty
         let stopped = Set(snapshot.deadLetters.filter { queue.options.lanePolicies[$0.lane] == .stopsOnFailure }.map(Line.init))
@@ -230,6 +263,7 @@ extension PendingRequestsModel {
         if !wasEmpty, waiting.isEmpty, failed.isEmpty { announce(PendingText.empty) }
     }
 
+    /// Returns the notices in the order in which they are shown: restored, offline, signed out, other accounts.
     private func notices(of snapshot: QueueSnapshot) -> [PendingNotice] {
         func notice(_ kind: PendingNotice.Kind, _ text: LocalizedText, count: Int? = nil, label: LocalizedText? = nil)
             -> PendingNotice
@@ -251,6 +285,10 @@ extension PendingRequestsModel {
         return notices
     }
 
+    /// Returns the row of a request.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isStopped: Whether its lane waits for the user's decision about an earlier request.
     private func row(for request: QueuedRequest, isStopped: Bool) -> PendingRequest {
         let state = state(of: request, isStopped: isStopped)
         var status = text(state.text)
@@ -273,6 +311,8 @@ extension PendingRequestsModel {
         )
     }
 
+    /// Returns the state of a request. Of several reasons to wait, the one comes first that the user can change: the lane, then the
+    /// network.
     private func state(of request: QueuedRequest, isStopped: Bool) -> PendingRequest.State {
         switch request.status {
         case .deadLetter(let letter): return .failed(letter.reason)
@@ -287,6 +327,10 @@ extension PendingRequestsModel {
         }
     }
 
+    /// Returns the actions that a state allows.
+    /// - Parameters:
+    ///   - state: The state of the request.
+    ///   - isSent: Whether an attempt was made. Such a request can't be canceled, only removed.
     private func actions(for state: PendingRequest.State, isSent: Bool) -> [PendingRequest.Action] {
         let removal: PendingRequest.Action = isSent ? .remove : .cancel
         return switch state {
@@ -299,6 +343,7 @@ extension PendingRequestsModel {
 
     private var isOffline: Bool { queue.client.environment.connectivity?.isOnline == false }
 
+    /// Asks the user before an action. A question that is already shown is replaced.
     private func ask(_ action: PendingRequest.Action, about id: QueuedRequestID) {
         confirmation = PendingConfirmation(
             id: id,
@@ -309,6 +354,7 @@ extension PendingRequestsModel {
         )
     }
 
+    /// Retries or removes a request without a further question.
     private func carryOut(_ action: PendingRequest.Action, on id: QueuedRequestID) async {
         await change(id) { queue throws(QueueError) in
             if action == .retry { try await queue.retry(id) } else { try await queue.remove(id) }
@@ -316,6 +362,12 @@ extension PendingRequestsModel {
     }
 
     /// Changes the queue and reads the list again.
+    ///
+    /// If an attempt has begun meanwhile, the user is asked about a removal. If the request was delivered or changed meanwhile, the new
+    /// list shows it, and there is no alert.
+    /// - Parameters:
+    ///   - id: The request; `nil` for a change of the whole queue.
+    ///   - body: The change.
     private func change(_ id: QueuedRequestID?, _ body: (OfflineQueue) async throws(QueueError) -> Void) async {
         do throws(QueueError) {
             try await body(queue)
@@ -330,6 +382,7 @@ extension PendingRequestsModel {
         await load()
     }
 
+    /// Shows an alert about an error of the queue.
     private func fail(_ error: QueueError) {
         let now = queue.client.environment.wallClock()
         alertCount += 1
@@ -337,12 +390,13 @@ extension PendingRequestsModel {
         currentAlert = ScreenAlert(id: alertCount, presentation: shown)
     }
 
+    /// Sets an announcement with a new id, so that the same text is spoken again.
     private func announce(_ text: LocalizedText) {
         announcement = ScreenAnnouncement(id: (announcement?.id ?? 0) + 1, text: self.text(text))
     }
 }
 
-/// A lane of an account.
+/// A lane of an account. Lanes with the same name of two accounts are independent.
 private struct Line: Hashable {
     let owner: QueueOwner
     let lane: String

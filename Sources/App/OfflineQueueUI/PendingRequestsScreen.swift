@@ -17,6 +17,9 @@
     ///     PendingRequestsScreen(model: model) { action in if action == .signIn { showSignIn() } }
     /// }
     /// ```
+    ///
+    /// The screen runs the model while it is visible, so the list follows the queue. It needs a navigation bar for its title. Use
+    /// ``PendingRequestsViewController`` in a UIKit app.
     public struct PendingRequestsScreen: View {
         private let model: PendingRequestsModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -69,6 +72,7 @@
             .screen(model, perform: perform)
         }
 
+        /// Returns the rows of one of the two lists.
         private func rows(_ requests: [PendingRequest]) -> some View {
             ForEach(requests) { request in
                 PendingRequestRow(request: request, label: { model.label(of: $0) }) { action in
@@ -87,8 +91,11 @@
 
     /// A request with its buttons. VoiceOver reads the texts as one element, and the title with each button.
     private struct PendingRequestRow: View {
+        /// The row of the model.
         let request: PendingRequest
+        /// Returns the label of an action.
         let label: @MainActor (PendingRequest.Action) -> String
+        /// Called when the user taps a button.
         let perform: @MainActor (PendingRequest.Action) -> Void
 
         var body: some View {
@@ -110,14 +117,19 @@
             }
         }
 
+        /// Returns the label of a button for VoiceOver, with the title of its request, because all rows have the same buttons.
         private func spokenLabel(of action: PendingRequest.Action) -> String { label(action) + ", " + request.title }
     }
 
     #if os(iOS) || os(tvOS) || os(visionOS)
-        /// The screen of pending requests for UIKit apps, in a view controller. Its title is set for the navigation bar. The controller
-        /// retains its closure.
+        /// The screen of pending requests for UIKit apps, in a view controller. Its title is set for the navigation bar.
+        ///
+        /// The controller retains its closure. Capture the owner of the controller weakly. Not available on macOS and watchOS.
         public final class PendingRequestsViewController: UIHostingController<PendingRequestsScreen> {
             /// Creates the controller. The parameters are those of ``PendingRequestsScreen``.
+            /// - Parameters:
+            ///   - model: The model of the screen, whose title the controller has.
+            ///   - perform: Performs an action that the model leaves to the app: signing in.
             public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
                 super.init(rootView: PendingRequestsScreen(model: model, perform: perform))
                 title = model.screenTitle

@@ -1,7 +1,11 @@
 import ErrorContract
 
 /// The texts of the screen of pending requests.
+///
+/// The buttons that other screens have too, such as "Try Again", use the texts of `ContractText`. A text with `{number}` is filled with a
+/// count, formatted for the language.
 enum PendingText {
+    /// The title of the screen.
     static let title = LocalizedText(
         en: "Pending Changes",
         es: "Cambios pendientes",
@@ -10,6 +14,7 @@ enum PendingText {
         fr: "Modifications en attente",
         de: "Ausstehende Änderungen"
     )
+    /// The text of an empty list.
     static let empty = LocalizedText(
         en: "All changes have been sent",
         es: "Se han enviado todos los cambios",
@@ -34,6 +39,7 @@ enum PendingText {
         fr: "À envoyer",
         de: "Noch zu senden"
     )
+    /// The text about requests beyond the limit of the list.
     static let more = LocalizedText(
         en: "And {number} more",
         es: "Y {number} más",
@@ -68,6 +74,7 @@ enum PendingText {
         fr: "Pas encore envoyée, une nouvelle tentative aura lieu",
         de: "Konnte noch nicht gesendet werden und wird erneut versucht"
     )
+    /// The state of a request in a lane that stopped because of an earlier one.
     static let waitingForPredecessor = LocalizedText(
         en: "Waiting for an earlier change that was not sent",
         es: "Esperando un cambio anterior que no se envió",
@@ -92,6 +99,7 @@ enum PendingText {
         fr: "Envoi…",
         de: "Wird gesendet…"
     )
+    /// The state of a request that was refused or failed too often. For a refusal, the text of the server's error replaces it.
     static let failed = LocalizedText(
         en: "The change was not accepted",
         es: "El cambio no se ha aceptado",
@@ -100,6 +108,7 @@ enum PendingText {
         fr: "La modification n’a pas été acceptée",
         de: "Die Änderung wurde nicht angenommen"
     )
+    /// The state of a request that exceeded the time limit of the queue.
     static let expired = LocalizedText(
         en: "Not sent in time",
         es: "No se ha enviado a tiempo",
@@ -108,6 +117,7 @@ enum PendingText {
         fr: "Pas envoyée à temps",
         de: "Nicht rechtzeitig gesendet"
     )
+    /// The state of a dead letter that the server may have performed.
     static let unknownOutcome = LocalizedText(
         en: "Sent, but it is not known whether it was saved",
         es: "Enviado, pero no se sabe si se ha guardado",
@@ -144,6 +154,7 @@ enum PendingText {
     )
 
     // The questions before an action.
+    /// The question before a request is removed that the server may have received.
     static let removeQuestion = LocalizedText(
         en: "The server may have received this change already. Removing it here doesn't undo it.",
         es: "Es posible que el servidor ya haya recibido este cambio. Quitarlo aquí no lo deshace.",
@@ -152,6 +163,7 @@ enum PendingText {
         fr: "Le serveur a peut-être déjà reçu cette modification. La retirer ici ne l’annule pas.",
         de: "Der Server hat diese Änderung möglicherweise schon erhalten. Sie hier zu entfernen macht sie nicht rückgängig."
     )
+    /// The question before a request is sent again whose outcome is unknown.
     static let retryQuestion = LocalizedText(
         en: "The server may have saved this change already. Sending it again could save it twice.",
         es: "Es posible que el servidor ya haya guardado este cambio. Enviarlo de nuevo podría guardarlo dos veces.",
@@ -170,6 +182,7 @@ enum PendingText {
         fr: "Vous êtes hors ligne. Les modifications seront envoyées dès qu’il y aura une connexion.",
         de: "Du bist offline. Änderungen werden gesendet, sobald eine Verbindung besteht."
     )
+    /// The notice while no user is signed in.
     static let signedOut = LocalizedText(
         en: "Sign in to send the changes that are waiting: {number}",
         es: "Inicia sesión para enviar los cambios pendientes: {number}",
@@ -178,6 +191,7 @@ enum PendingText {
         fr: "Connectez-vous pour envoyer les modifications en attente\u{A0}: {number}",
         de: "Melde dich an, um die ausstehenden Änderungen zu senden: {number}"
     )
+    /// The notice about requests of other accounts, of which only the number is shown.
     static let otherAccount = LocalizedText(
         en: "Changes of another account, which are sent when it signs in again: {number}",
         es: "Cambios de otra cuenta, que se enviarán cuando vuelva a iniciar sesión: {number}",
@@ -186,6 +200,7 @@ enum PendingText {
         fr: "Modifications d’un autre compte, envoyées à sa prochaine connexion\u{A0}: {number}",
         de: "Änderungen eines anderen Kontos, die gesendet werden, sobald es sich wieder anmeldet: {number}"
     )
+    /// The notice for a queue that was copied from another device or a backup, where the other copy may have sent the requests.
     static let restored = LocalizedText(
         en: "These changes come from another device or a backup. Send them only if they were not sent from there.",
         es: "Estos cambios proceden de otro dispositivo o de una copia de seguridad. Envíalos solo si no se enviaron desde allí.",
@@ -196,6 +211,7 @@ enum PendingText {
         de:
             "Diese Änderungen stammen von einem anderen Gerät oder aus einem Backup. Sende sie nur, wenn sie dort nicht gesendet wurden."
     )
+    /// The announcement of a new dead letter.
     static let changeFailed = LocalizedText(
         en: "A change was not sent",
         es: "No se ha enviado un cambio",

@@ -5,8 +5,8 @@ public import RateLimiting
 extension AccountLimit {
     /// The default policy. The operator can configure another one.
     ///
-    /// The limits per address protect an account, those per client a server, and `reset-global` the mail server. Quotas are what legitimate
-    /// users never reach: three reset emails an hour to one address, ten sign-ins in fifteen minutes.
+    /// The limits per address protect an account, those per client a server, and `reset-global` the mail server. Legitimate users don't
+    /// reach the quotas: for example, three reset emails an hour to one address, or ten sign-ins in fifteen minutes.
     public var standard: RateLimitPolicy {
         switch self {
         case .resetEmail: policy(3, perSeconds: 3_600)
@@ -23,6 +23,8 @@ extension AccountLimit {
     }
 
     /// Returns a policy with the name of this limit.
+    ///
+    /// - Returns: The policy, with the default algorithm.
     /// - Parameters:
     ///   - quota: The number of requests in a window, at least 1.
     ///   - seconds: The length of the window.
@@ -33,8 +35,8 @@ extension AccountLimit {
     /// Returns the rule of this limit. Responses don't report the result of a dry run.
     /// - Parameters:
     ///   - policy: The policy; ``standard`` if `nil`.
+    ///   - mode: Whether refusals are enforced, only logged, or disabled.
     ///   - wide: The factors for the networks of a client, for limits that have a key.
-    ///
     /// - Returns: The rule, which a store of limits takes.
     public func rule(
         _ policy: RateLimitPolicy? = nil,
@@ -49,8 +51,10 @@ extension AccountLimit {
         )
     }
 
-    /// When the networks of a client are counted; `nil` if never. A limit per client always counts them. A limit per account address counts
-    /// them only while its table is full, because ``loginIP`` limits the sign-ins of a network in any case.
+    /// The cases in which the networks of a client are counted; `nil` if they never are.
+    ///
+    /// A limit per client always counts them. A limit per account address counts them only while its table is full, because ``loginIP``
+    /// limits the sign-ins of a network in any case.
     public var networkUse: WideLimits.Use? {
         switch key {
         case .client: .jointly

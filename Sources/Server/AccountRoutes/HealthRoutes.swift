@@ -12,11 +12,18 @@ import StrictJSON
 ///
 /// A check should need a few milliseconds and no lock. Checks run for each request of ``HealthRoutes``, so a check of an expensive
 /// dependency should remember its last result.
+///
+/// ```swift
+/// let readiness = Readiness(checks: [
+///     .init("database") { try await stores.ping() },
+/// ])
+/// ```
 public struct Readiness: Sendable {
     /// A check of one dependency.
     public struct Check: Sendable {
         /// The name in the response and the log.
         let name: String
+        /// Throws if the dependency does not work. It is canceled after 2 s.
         let run: @Sendable () async throws -> Void
 
         /// Creates a check.
@@ -29,6 +36,7 @@ public struct Readiness: Sendable {
         }
     }
 
+    /// The checks in the order in which they run.
     private let checks: [Check]
 
     /// Creates the checks, which run in this order.
@@ -38,6 +46,9 @@ public struct Readiness: Sendable {
     }
 
     /// Runs the checks one after the other, each for at most 2 s, and returns the first that fails; `nil` if the server is ready.
+    ///
+    /// If a check ignores cancellation, the function returns only after it ends.
+    /// - Returns: The name of the failed check and its error. The error is `SERVER_TIMEOUT` after 2 s.
     public func failure() async -> (check: String, error: any Error)? {
         for check in checks {
             do {
@@ -50,6 +61,9 @@ public struct Readiness: Sendable {
     }
 
     /// Runs a check and throws if it takes too long. The check is canceled then.
+    /// - Parameters:
+    ///   - time: The longest time of the check.
+    ///   - body: The check.
     private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await body() }
@@ -76,6 +90,7 @@ public struct Readiness: Sendable {
 /// ```
 /// Use liveness to restart a server that hangs, and readiness to stop sending requests to it.
 public struct HealthRoutes<Context: RequestContext>: Sendable {
+    /// The checks of the route for readiness.
     private let readiness: Readiness
 
     /// Creates the routes.
@@ -84,17 +99,23 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         self.readiness = readiness
     }
 
-    /// Adds `/health/live` to a router or a group. The response is 200 and depends on nothing, not even the database: a restart would not
-    /// repair that.
+    /// Adds `/health/live` to a router or a group. The response is 200 while the server handles requests.
+    ///
+    /// It checks no dependencies: a restart would not repair the database, for example.
+    /// - Parameter router: The router. The route needs no authentication and should have no rate limit.
     public func addLive(to router: some RouterMethods<Context>) {
         router.get("/health/live", use: live)
     }
 
     /// Adds `/health/ready` to a router or a group. The response is 200, or 503 with `details.check` and `Retry-After: 5`.
+    ///
+    /// The readiness of a server is no secret, but each request runs the checks; serve it to the load balancer only.
+    /// - Parameter router: The router. It needs a middleware that renders the errors of the contract.
     public func addReady(to router: some RouterMethods<Context>) {
         router.get("/health/ready", use: ready)
     }
 
+    /// Responds without a check.
     @Sendable private func live(_ request: Request, _ context: Context) throws -> Response {
         try .json(["status": "live"])
     }
@@ -108,6 +129,8 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 }
 
 /// The callers that may read the metrics of a server. Metrics disclose the load and the versions, so they are never public.
+///
+/// The error for all other requests is that of the route: 404 for another host, 401 for another token.
 public enum MetricsAccess: Sendable {
     /// Requests whose `Host` is the machine itself. For development: behind a proxy that sets `Host`, all requests qualify.
     case loopback
@@ -116,8 +139,15 @@ public enum MetricsAccess: Sendable {
 }
 
 /// The route of the server's metrics in the format of Prometheus.
+///
+/// ```swift
+/// let route = MetricsRoute<BasicRequestContext>(access: .bearer(token)) { await exporter.text() }
+/// route.add(to: router)
+/// ```
 public struct MetricsRoute<Context: RequestContext>: Sendable {
+    /// The clients that may read the metrics.
     private let access: MetricsAccess
+    /// Returns the metrics. It runs for each request.
     private let text: @Sendable () async -> String
 
     /// Creates the route.

@@ -75,7 +75,10 @@ extension RateLimitSource {
 }
 
 /// Passes the origin of a request, the network of its client and its id, to the domain as a task-local value, for the audit.
+///
+/// The network is a prefix and not the address, so that audit events disclose less about a user.
 struct AuditOriginMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
+    /// Identifies the client of a request.
     let limits: RateLimits
 
     /// Calls the next handler with the origin.

@@ -62,8 +62,12 @@ extension RateLimits {
 }
 
 extension RateLimitAdmission {
-    /// Refunds the part of an attempt to sign in that is not charged: everything that counts for the account if the password was not
-    /// checked, or the failure if the password was right. The limits of the client stay charged.
+    /// Refunds the part of an attempt to sign in that is not charged.
+    ///
+    /// If the password was not checked, everything that counts for the account is refunded. If the password was right, the failure is
+    /// refunded. The limits of the client stay charged. Call it exactly once for each admission; without it, the whole attempt stays
+    /// charged.
+    /// - Parameter check: Whether the password was checked, and the result.
     func settle(_ check: Authentication.PasswordCheck) async {
         switch check {
         case .notMade: await refund(.loginAccount, .loginFailures, .loginDevice)

@@ -15,12 +15,28 @@ import Timekeeping
 ///
 /// Use them with ``RecoveryRoutes``, which serve apps and the script of the page. All responses are pages, also errors, with
 /// `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own pages only.
+///
+/// ```swift
+/// RecoveryPageRoutes<AppContext>(
+///     recovery: recovery,
+///     lock: lock,
+///     limits: limits,
+///     templates: templates,
+///     origins: origins,
+///     localization: localization
+/// ).add(to: router)
+/// ```
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
+    /// Requests, validates and confirms password resets.
     private let recovery: PasswordRecovery
+    /// Locks accounts.
     private let lock: AccountLock
     private let limits: RateLimits
+    /// The fair shares of `AccountLimit.resetGlobal`.
     private let shares: FairShares?
+    /// Renders the pages.
     private let templates: PageTemplates
+    /// Refuses forms of other sites.
     private let origins: OriginGuard
     private let reader: RequestReader
     private let localization: Localization
@@ -83,6 +99,10 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Sets a new password. Problems with the input lead back to the form; the token stays usable.
+    ///
+    /// The limits are counted after the body was decoded. The link is validated before the password, so that an expired link is reported
+    /// even if the password is weak.
+    /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
         let form = try await reader.read(ResetForm.self, from: request)
@@ -111,6 +131,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Requests a link. The page is the same with and without an account.
+    ///
+    /// An invalid address leads back to the form and costs no quota.
     private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(ResetRequestForm.self, from: request)
         do {
@@ -134,6 +156,9 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Locks an account.
+    ///
+    /// A form with an expired or used token gets the page that offers a new link, with status 410.
+    /// - Throws: `ContractError` for a body that can't be decoded or a refusal by a limit; an error of the store.
     private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)
@@ -154,6 +179,10 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
 extension RecoveryPageRoutes {
     /// Returns a page, also for errors.
+    /// - Parameters:
+    ///   - request: The request. A form of another site is refused with `RESOURCE_FORBIDDEN`.
+    ///   - context: The context, whose logger reports faults.
+    ///   - make: Returns the content of the page.
     private func page(
         _ request: Request,
         _ context: Context,
@@ -185,6 +214,8 @@ extension RecoveryPageRoutes {
     }
 
     /// Returns the page of an error with the status, the code and the delay of the contract.
+    ///
+    /// It is not logged here; the caller logs faults.
     private func respond(failure error: ContractError, language: Language) -> Response {
         let definition = ErrorCatalogue.standard[error.code]
         let isLimited = definition?.status == 429

@@ -11,14 +11,22 @@ public import ServerMiddleware
 ///
 /// A request gets the same response with and without an account, and does the same work: an email is enqueued in any case, and the decision
 /// is made when it is sent. Use ``RecoveryPageRoutes`` in addition for users with a browser.
+///
+/// ```swift
+/// RecoveryRoutes<AppContext>(recovery: recovery, limits: limits, localization: localization).add(to: router)
+/// ```
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
+    /// Requests, validates and confirms password resets.
     private let recovery: PasswordRecovery
     private let limits: RateLimits
+    /// The fair shares of `AccountLimit.resetGlobal`.
     private let shares: FairShares?
     private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
     private let localization: Localization
+    /// The formats of responses.
     private let forms: ErrorForms
+    /// The lifetimes of links.
     private let rules: RecoveryRules
 
     /// Creates the routes.
@@ -53,6 +61,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Adds the routes to a router or a group. The errors of the request route of apps in the field should have the success form.
+    ///
+    /// - Parameter router: The router or group. It needs a middleware that renders the errors of the contract.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
@@ -83,6 +93,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Validates a link without using it up.
+    ///
+    /// The limit of the client bounds how many tokens it can try. A token is 256 random bits, so guessing is not possible anyway.
+    /// - Throws: `AUTH_RESET_TOKEN_INVALID`, which doesn't distinguish unknown tokens from used ones.
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
         try await limits.admit(in: context)
@@ -100,6 +113,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Sets a new password. The response is stored with its idempotency key in the transaction of the change.
+    ///
+    /// - Throws: `AUTH_RESET_TOKEN_INVALID`, `AUTH_WEAK_PASSWORD`, or an error of the store. Then nothing is changed.
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
         try await limits.admit(in: context)
@@ -116,6 +131,13 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// The same work for every address, known or not. The email, its limits and the idempotency key are committed together.
+    ///
+    /// The response is created before the commit, because it is stored with the idempotency key.
+    /// - Parameters:
+    ///   - request: The request with the address.
+    ///   - context: The context of the request.
+    ///   - response: Creates the response in the language of the request.
+    /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
     private func accept(
         _ request: Request,
         _ context: Context,

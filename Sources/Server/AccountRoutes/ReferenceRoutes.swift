@@ -10,9 +10,16 @@ import StrictJSON
 
 /// The description of the API, for programs at `/openapi.json` and for readers at `/docs`. The document is encoded once; the page is
 /// rendered for each request, because its nonce must be new.
+///
+/// ```swift
+/// try ReferenceRoutes<AppContext>(APIDescription(settings: settings), address: { nil }).add(to: router)
+/// ```
 public struct ReferenceRoutes<Context: RequestContext>: Sendable {
+    /// The encoded document.
     private let document: [UInt8]
+    /// The page for readers.
     private let page: ReferencePage
+    /// Returns the address of the running server; `nil` before it runs.
     private let address: @Sendable () -> URL?
 
     /// Creates the routes and encodes the document.
@@ -44,7 +51,10 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
 }
 
 /// The pages of the error codes, to which problem details link: `/errors` and `/errors/CODE`.
+///
+/// Unknown codes get 404 with a page that names the most similar code, or an error of the contract if the client prefers JSON.
 public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
+    /// Renders the pages.
     private let pages: ErrorPages
 
     /// Creates the routes.

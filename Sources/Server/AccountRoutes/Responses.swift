@@ -22,7 +22,7 @@ extension Response {
         json(bytes: try responseEncoder.encode(value), status: status, language: language)
     }
 
-    /// A response whose members are encoded without Foundation's encoder, which takes ten times as long.
+    /// Returns a response whose members are encoded without Foundation's encoder, which takes ten times as long.
     static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws
         -> Response
     {
@@ -37,6 +37,10 @@ extension Response {
     }
 
     /// Returns a page with a content security policy and status 200.
+    /// - Parameters:
+    ///   - html: The page.
+    ///   - policy: The value of `Content-Security-Policy`, with the nonce of the page.
+    ///   - language: The language of the page, for `Content-Language`.
     static func page(_ html: String, policy: String, language: Language = .english) -> Response {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
         headers[.contentLanguage] = language.rawValue
@@ -60,6 +64,7 @@ protocol MembersResponse: Encodable {
 }
 
 extension MessageResponse: MembersResponse {
+    /// The members of the response, sorted by their keys.
     var members: JSONObject {
         var members = JSONObject()
         members["message"] = message.map(JSONValue.string)
@@ -95,6 +100,9 @@ extension UserResponse: MembersResponse {
 }
 
 /// Runs domain code and converts its refusals to errors of the contract. Other errors pass unchanged.
+///
+/// - Parameter body: Domain code, which throws `AccountError` and `StoreFailure`.
+/// - Throws: ``ContractError`` for these errors.
 func translatingDomainErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()
@@ -120,6 +128,8 @@ extension ContractError {
 extension ContractError {
     /// Converts an error of a store: `SERVER_TIMEOUT` if its outcome is unknown, `SERVER_SERVICE_UNAVAILABLE` with `Retry-After: 1` if it
     /// is busy, otherwise `SERVER_DATABASE_ERROR`.
+    ///
+    /// A client may repeat a request without an idempotency key only after `SERVER_SERVICE_UNAVAILABLE`.
     init(_ error: StoreFailure) {
         // Unavailable means that nothing was done, so a client may repeat the request without a key.
         let code: ErrorCode =

@@ -16,9 +16,12 @@ public import ServerMiddleware
 ///
 /// The routes decode bodies, count limits and convert errors; `Authentication` of `AccountCore` decides.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
+    /// Registers users, signs them in and out, and refreshes sessions.
     private let authentication: Authentication
     private let limits: RateLimits
+    /// Allows sign-out to be repeated with its key.
     private let idempotency: IdempotencyKeys?
+    /// Reads the bodies of requests.
     private let reader: RequestReader
     private let localization: Localization
 
@@ -44,6 +47,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Adds the routes to a router or a group. The group needs a middleware that renders the errors of the contract.
+    ///
+    /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
         router.add(SessionOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {
@@ -57,6 +62,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Creates an account and signs it in.
+    ///
+    /// The default language of the account is that of the request.
+    /// - Throws: The refusals of `Authentication.register`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RegisterRequest.self, from: request)
         try await limits.admit(in: context)
@@ -73,6 +81,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Signs in. An overloaded server refuses before it reads the body. The attempt is reserved before the password is checked, and settled
     /// with the outcome, so that concurrent attempts can't exceed the limit.
+    ///
+    /// - Throws: The refusals of `Authentication.signIn`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
         try await translatingDomainErrors { try authentication.requireRoom() }
         let body = try await reader.read(LoginRequest.self, from: request)
@@ -88,6 +98,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Refreshes a session.
+    ///
+    /// - Throws: The refusals of `Authentication.refresh`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         try await limits.admit(in: context)
@@ -97,6 +109,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Ends a session. The response is stored with its idempotency key in the same transaction.
+    ///
+    /// It has no limit, so a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         return try await translatingDomainErrors {
@@ -151,6 +165,8 @@ extension SessionResponse {
 
 /// The cookie in which a browser stores its device token: sent only to this host, over TLS, and not readable by scripts. It lives as long
 /// as the token.
+///
+/// A sign-in in the same browser then doesn't count the failed attempts of other devices.
 enum DeviceCookie {
     /// The name. The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and no `Domain`.
     static let name = "__Host-device"

@@ -6,8 +6,19 @@ public import Hummingbird
 ///
 /// Create the files for apps with `AppLinks`. They are the same for all requests and may be cached for an hour. Serve them under the host
 /// of the emailed links, without a path before them.
+///
+/// ```swift
+/// WellKnownRoutes<AppContext>(
+///     appleAssociation: try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.notes")]).bytes,
+///     androidLinks: nil,
+///     changePassword: "/reset-password",
+///     signingKeys: signingKeys
+/// ).add(to: router)
+/// ```
 public struct WellKnownRoutes<Context: RequestContext>: Sendable {
+    /// The file for universal links; `nil` if there is no app.
     private let appleAssociation: [UInt8]?
+    /// The file for Android app links; `nil` if there is no app.
     private let androidLinks: [UInt8]?
     private let changePassword: String
     private let signingKeys: SigningKeys
@@ -40,6 +51,8 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         router.get("/.well-known/jwks.json") { request, _ in try await keySet(request) }
     }
 
+    /// Returns the public keys with an `ETag`, or 304 if the client has them. They may be cached for `SigningKeySet.publicationAge`.
+    /// - Throws: An error of the store.
     private func keySet(_ request: Request) async throws -> Response {
         let (document, tag) = try await signingKeys.published()
         let age = Int(SigningKeySet.publicationAge / .seconds(1))

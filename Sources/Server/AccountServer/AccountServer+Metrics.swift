@@ -8,6 +8,8 @@ import ServerMiddleware
 extension AccountServer {
     /// Returns the current values of this server's gauges. Runs the readiness checks and reads the queue of emails, so it takes some round
     /// trips to the database.
+    ///
+    /// A scrape of `/metrics` calls it. The gauges are computed for each call and are not stored.
     package func readings() async -> [PrometheusReading] {
         var readings: [PrometheusReading] = []
         let version = [("version", Self.version)]
@@ -61,6 +63,7 @@ extension AccountServer {
     }
 
     /// Returns the readings about the memory and the keys of limits, by policy.
+    /// - Parameter limits: The usage of the store in memory.
     private static func readings(of limits: RateLimitUsage) -> [PrometheusReading] {
         var readings = [
             PrometheusReading(
@@ -85,7 +88,7 @@ extension AccountServer {
 }
 
 extension PrometheusDescription {
-    /// The descriptions of the server's metrics.
+    /// The descriptions of the server's metrics, by name.
     package static let ofServer: [String: PrometheusDescription] = [
         "http_server_requests": .init("Requests with a response; route none is an unknown path."),
         "http_server_request_duration": .init("Time until the response was ready."),

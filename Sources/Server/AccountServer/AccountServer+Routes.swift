@@ -38,11 +38,18 @@ extension AccountServer {
     }
 
     /// Adds the pages of the local mailbox. Only for development.
+    ///
+    /// The routes refuse requests with another host name than that of this machine, even if the server listens on a public address.
+    /// - Parameter router: The router, or a group of it.
+    /// - Throws: Mustache's error if the page's template can't be read.
     package func addMailbox<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
         try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
     }
 
     /// Adds the account routes inside the limit of requests in flight. Sign-ins and registrations, which cost the most, are refused first.
+    ///
+    /// - Parameter router: The router, or a group of it, whose middleware already adds ids, deadlines and errors.
+    /// - Throws: Mustache's error if a built-in template can't be read.
     package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
             // Compares the template of the route, because a path can be spelled in several ways.
@@ -55,11 +62,15 @@ extension AccountServer {
     }
 
     /// Returns the health routes, whose readiness checks the shutdown, the database, the queue of emails and the limits.
+    /// - Parameter context: The type of the router's context.
     package func healthRoutes<Context: RequestContext>(_ context: Context.Type) -> HealthRoutes<Context> {
         HealthRoutes(readiness)
     }
 
-    /// The checks of readiness.
+    /// The checks of readiness, in the order in which they run. The first failure decides.
+    ///
+    /// The `shutdown` check comes first, so that a server that shuts down reports it without I/O. With Valkey, the limits are not checked:
+    /// they continue with a share of each quota.
     var readiness: Readiness {
         var checks: [Readiness.Check] = [
             .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
@@ -71,7 +82,9 @@ extension AccountServer {
         return Readiness(checks: checks)
     }
 
-    /// Adds the page at `/`, for a standalone account server.
+    /// Adds the page at `/`, for a standalone account server. An app has its own home page.
+    /// - Parameter router: The router.
+    /// - Throws: Mustache's error if the template can't be read.
     package func addHomePage<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
         let home = try HomePage(
             appName: configuration.appName,
@@ -82,6 +95,7 @@ extension AccountServer {
     }
 
     /// Adds the routes of all groups.
+    /// - Parameter router: The group behind the limit of requests in flight.
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
             authentication: authentication,
@@ -157,9 +171,14 @@ extension AccountServer {
 }
 
 /// The context of the account routes, derived from the app's context. It adds the claims of rate limits.
+///
+/// The context of the app stays unchanged, so an app needs no properties for the limits.
 struct MountedContext<Parent: RemoteAddressRequestContext & Sendable>: LimitedRequestContext, ChildRequestContext {
+    /// The storage that Hummingbird needs for a request.
     var coreContext: CoreRequestContextStorage
+    /// The address of the connection, which identifies the client together with the trusted proxies.
     let remoteAddress: SocketAddress?
+    /// The claims and decisions of the request's limits.
     let limits = RequestLimits()
 
     /// Creates the context of a request.

@@ -39,6 +39,8 @@ extension AccountServer {
     }
 
     /// Returns the worker that sends emails.
+    ///
+    /// Its settings come from the configuration; only the address of links may depend on the listener.
     /// - Parameter bound: The address on which the server listens. Links begin with it if no address is configured.
     /// - Throws: Mustache's error if a template can't be read, or an error if the address of links is invalid.
     package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
@@ -74,7 +76,7 @@ extension AccountServer {
         )
     }
 
-    /// The delivery of emails: the folder of the local mailbox, or the SMTP server.
+    /// The delivery of emails: the folder of the local mailbox, or the SMTP server. A delivery is created once per worker.
     private var mailDelivery: any MailDelivery {
         switch configuration.mail {
         case .mailbox: mailbox
@@ -120,7 +122,10 @@ extension AccountServer {
 
 /// The period between the signal to shut down and the end of the listeners. The server is not ready during it, so that a load balancer
 /// sends requests to other servers.
+///
+/// It is thread-safe. A shutdown can't be reverted.
 package final class Drain: Sendable {
+    /// Whether the shutdown has begun.
     private let state = Mutex(false)
 
     /// Whether the shutdown has begun.
@@ -131,6 +136,8 @@ package final class Drain: Sendable {
 }
 
 /// The current limits of reset emails.
+///
+/// ``AccountServer/change(to:)`` sets them, and the mail worker reads them for each email.
 final class MailBounds: Sendable {
     private let bounds: Mutex<ResetMailBounds>
 

@@ -41,10 +41,13 @@ public struct AccountServer: Sendable {
     public let configuration: AccountServerConfiguration
     /// The secret of the server's idempotency keys, for the keys of an app's own routes: it stays the same over restarts.
     public let idempotencySecret: IdempotencySecret
+    /// The stores of accounts, emails and keys.
     package let stores: Stores
     /// The folder of the local mailbox.
     package let mailbox: MailboxFolder
+    /// Registers users, signs them in and out, and refreshes sessions.
     package let authentication: Authentication
+    /// Issues and verifies access tokens.
     package let tokens: AccessTokens
     /// The keys that sign access tokens.
     package let signingKeys: SigningKeys
@@ -56,24 +59,38 @@ public struct AccountServer: Sendable {
     package let gate: HashingGate
     /// The store of limits.
     package let limitStore: any PersistentRateLimitStore
+    /// The factory of all counters and timers.
     package let metrics: any MetricsFactory
+    /// Requests, validates and confirms password resets.
     let recovery: PasswordRecovery
+    /// The languages of texts, and the one for clients that accept none of them.
     let localization: Localization
+    /// Decides about requests by the rate limits.
     let limits: RateLimits
     /// The fair shares of `reset-global`.
     let shares: FairShares
+    /// Claims and finishes the idempotency keys of the account routes.
     let idempotency: IdempotencyKeys
+    /// Writes audit events in batches.
     let audit: AuditTrail<ServerTime>
+    /// The counters of accounts, such as outcomes of sign-ins.
     let accountMetrics: AccountMetrics
+    /// The clocks of the server.
     let time: ServerTime
     /// The time of leases, due times and grace windows.
     let steady: any PersistentTime
+    /// The current limits of reset emails.
     let mailBounds: MailBounds
+    /// Whether the server is shutting down.
     package let drain = Drain()
+    /// The logger of the server and its services.
     package let logger: Logger
 
     /// Opens the data folder, creating it if it is missing, and connects to the configured databases. Nothing runs in the background before
     /// ``services`` do.
+    ///
+    /// With PostgreSQL, it migrates the tables and registers the server. Migrating takes up to two minutes longer while another server
+    /// migrates.
     /// - Parameters:
     ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
     ///   - logger: The logger of the services.
@@ -219,7 +236,10 @@ public struct AccountServer: Sendable {
 }
 
 /// Password hashing with Argon2id. Hashes of other systems are verified in their format, and replaced at the next sign-in.
+///
+/// Call it on a thread outside of the cooperative pool: each call blocks for its cost.
 package struct Argon2Hashing: PasswordHashing {
+    /// Creates and verifies Argon2id hashes.
     private let argon2: Argon2id
 
     /// Creates the hashing.
@@ -231,7 +251,10 @@ package struct Argon2Hashing: PasswordHashing {
     /// Returns an Argon2id hash with a random salt. Blocks the thread for its cost.
     package func hash(_ password: String) throws -> String { try argon2.hash(password) }
 
-    /// Returns whether a password has a hash, of Argon2id or of another system.
+    /// Returns whether a password has a hash, of Argon2id or of another system. Blocks the thread for the cost of the hash.
+    /// - Parameters:
+    ///   - password: The password.
+    ///   - hash: The stored hash. An unknown format never matches.
     package func verify(_ password: String, against hash: String) -> Bool {
         guard !hash.hasPrefix("$argon2") else { return argon2.verify(password, against: hash) }
         return (try? ImportedHash(hash))?.verify(password) ?? false

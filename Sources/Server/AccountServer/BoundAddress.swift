@@ -6,13 +6,19 @@ import Synchronization
 ///
 /// Any number of tasks can wait for it. It is set once; later calls of ``set(_:)`` have no effect.
 package final class BoundAddress: Sendable {
+    /// The address, or the tasks that wait for it.
     private let state = Mutex<State>(.waiting([]))
 
+    /// Creates an unknown address.
     package init() {}
 
+    /// The address is first unknown, and then known or never known.
     private enum State {
+        /// The server has not started. The continuations are those of waiting tasks.
         case waiting([CheckedContinuation<URL, any Error>])
+        /// The server listens.
         case bound(URL)
+        /// The server never listens.
         case abandoned
     }
 
@@ -62,7 +68,8 @@ package final class BoundAddress: Sendable {
         }
     }
 
-    /// Ends the state of waiting, and returns the tasks that waited.
+    /// Ends the state of waiting, and returns the tasks that waited. The caller resumes them outside of the lock.
+    /// - Parameter new: The new state. It is not set if the address is already known or abandoned.
     private func end(with new: State) -> [CheckedContinuation<URL, any Error>] {
         state.withLock { state in
             guard case .waiting(let waiting) = state else { return [] }

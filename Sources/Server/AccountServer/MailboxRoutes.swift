@@ -12,6 +12,7 @@ import ServerMiddleware
 struct MailboxRoutes<Context: RequestContext>: Sendable {
     /// The mailbox as JSON.
     private struct Listing: Codable {
+        /// An email in the response. The HTML part has its own route.
         struct Item: Codable {
             let id: String
             let date: String
@@ -21,11 +22,15 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
             let link: String?
         }
 
+        /// The emails, newest first.
         let messages: [Item]
     }
 
+    /// The folder with the emails.
     private let mailbox: MailboxFolder
+    /// The page of the emails.
     private let page: MailboxPage
+    /// The languages of the page.
     private let localization: Localization
 
     /// Creates the routes.
@@ -43,6 +48,8 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
     }
 
     /// Lists the emails, as JSON if `Accept` contains that.
+    ///
+    /// - Throws: `RESOURCE_NOT_FOUND` for another host name; an error of the file system.
     @Sendable private func list(_ request: Request, _ context: Context) throws -> Response {
         try request.requireHost(\.isLoopback)
         let mails = try mailbox.mails()
@@ -83,6 +90,8 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
     }
 
     /// Shows the HTML of one email in a sandbox.
+    ///
+    /// - Throws: `RESOURCE_NOT_FOUND` for another host name or an unknown id.
     @Sendable private func show(_ request: Request, _ context: Context) throws -> Response {
         try request.requireHost(\.isLoopback)
         guard let id = context.parameters.get("id"), let mail = try mailbox.mail(id: id) else {

@@ -6,6 +6,7 @@ import Timekeeping
 package struct ServerTime: Clock {
     /// An instant, as the duration since the creation of the time.
     package struct Instant: InstantProtocol {
+        /// The time since the creation of the time.
         var offset: Duration
 
         /// Returns a later instant.
@@ -18,7 +19,9 @@ package struct ServerTime: Clock {
     package let wall: @Sendable () -> Date
     /// The clocks that outlive the process.
     package let snapshot: @Sendable () -> SnapshotTime
+    /// The resolution of the monotonic clock.
     package let minimumResolution: Duration
+    /// The monotonic clock, counted from the creation of the value.
     private let clock: MonotonicClock
 
     /// The clocks of the machine.
@@ -48,6 +51,10 @@ package struct ServerTime: Clock {
     package var now: Instant { Instant(offset: clock.now) }
 
     /// Sleeps until an instant.
+    ///
+    /// - Parameters:
+    ///   - deadline: The instant at which the task wakes.
+    ///   - tolerance: Ignored.
     /// - Throws: `CancellationError`.
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try await clock.sleep(until: deadline.offset)

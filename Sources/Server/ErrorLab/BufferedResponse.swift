@@ -10,7 +10,9 @@ import StrictJSON
 struct BufferedResponse: Sendable {
     /// The HTTP status.
     var status: Int
+    /// The header fields, without `Content-Length`, which is computed when the response is sent.
     var headers: HTTPFields
+    /// The bytes of the body, of which the lab may send only a part.
     var body: [UInt8]
 
     /// Creates a JSON response.
@@ -41,6 +43,9 @@ struct BufferedResponse: Sendable {
 
 extension BufferedResponse {
     /// Reads a response and its body into memory. `Content-Length` is removed, because the body may change.
+    ///
+    /// The body is collected without a limit, so use it only for responses of this server.
+    /// - Parameter response: A response of the server's own routes.
     /// - Throws: The error of the body's writer.
     init(_ response: Response) async throws {
         let collector = BodyCollector()
@@ -102,6 +107,7 @@ extension BufferedResponse {
         """
 
     /// Converts UTF-8 to ISO 8859-1. Other characters become question marks.
+    /// - Parameter bytes: Text in UTF-8. Invalid bytes are replaced first.
     private static func latin1(_ bytes: [UInt8]) -> [UInt8] {
         String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") }
     }

@@ -20,13 +20,19 @@ public import ServerMiddleware
 /// prepared calls; and a page for all of them. `ErrorLabContract` describes the parameters.
 ///
 /// Its memory is bounded. A delay is at most two minutes, and ends when the client disconnects.
+///
+/// Create one value per server: each value has its own counts of calls, sessions of tokens and rate limits. They are in memory and start
+/// empty after a restart. The routes are thread-safe.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// The path of the lab.
     private let root: String
     /// The accepted hosts of requests; any host if `nil`.
     private let hosts: Set<String>?
+    /// Renders the errors of the contract in the format and the languages of the server.
     private let renderer: LabResponseRenderer
+    /// The clock of delays, tokens and limits.
     private let time: LabTime
+    /// The page of the lab, rendered for each request with a new nonce.
     private let page: LabPage
 
     /// Creates the routes.
@@ -54,6 +60,8 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
 
     /// Adds the lab to a router. Errors of the lab's own routes have the form of the contract, also if the router has no middleware for
     /// them.
+    ///
+    /// Call it once per value: a second call creates new counts, which the first routes don't share.
     /// - Parameter router: The router, or a group of it.
     public func add(to router: some RouterMethods<Context>) {
         let lab = router.group(RouterPath(root))
@@ -87,6 +95,18 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
 }
 
 /// A context with the connection of a request, so that the lab can break it.
+///
+/// A context that already stores its channel conforms without further code:
+///
+/// ```swift
+/// struct AppContext: ErrorLabRequestContext {
+///     var coreContext: CoreRequestContextStorage
+///     let channel: any Channel
+///     init(source: ApplicationRequestContextSource) {
+///         (coreContext, channel) = (.init(source: source), source.channel)
+///     }
+/// }
+/// ```
 public protocol ErrorLabRequestContext: RequestContext {
     /// The connection, which the lab may close or reset.
     var channel: any Channel { get }

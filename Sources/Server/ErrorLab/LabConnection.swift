@@ -5,6 +5,8 @@ import ServiceLifecycle
 import Timekeeping
 
 /// The clocks of the lab: a monotonic one and the wall clock.
+///
+/// A test passes a manual clock, so that delays of minutes take no time.
 struct LabTime: Sendable {
     /// The clock of delays and lifetimes. Starts at zero when the lab is created.
     private let clock: MonotonicClock
@@ -94,6 +96,8 @@ struct LabConnection: Sendable {
     var localPort: Int? { channel.localAddress?.port }
 
     /// Sleeps, unless the client disconnects or the server shuts down.
+    ///
+    /// - Parameter milliseconds: The time; 0 returns immediately.
     /// - Throws: ``Gone`` if that happens.
     func sleep(milliseconds: Int) async throws {
         guard milliseconds > 0 else { return }
@@ -121,6 +125,10 @@ struct LabConnection: Sendable {
     }
 
     /// Closes the connection, with a TCP reset or with an orderly end.
+    ///
+    /// It returns when the channel is closed. Bytes that were written before a reset may be lost, because the other system discards its
+    /// buffer.
+    /// - Parameter close: The kind of the end.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {
             // A socket that closes with a linger time of zero sends a reset.

@@ -36,14 +36,17 @@ struct LabQuery {
         return usual
     }
 
-    /// Reads `true` or `false`; `false` if the parameter is absent.
+    /// Reads `true` or `false`.
+    /// - Parameter name: The name of the parameter.
+    /// - Returns: The value; `false` if it is absent or invalid.
     mutating func flag(_ name: String) -> Bool {
         guard let text = value(name) else { return false }
         if text != "true", text != "false" { refuse(name, "one of true, false") }
         return text == "true"
     }
 
-    /// Reads the name of a session; empty if the parameter is absent.
+    /// Reads the name of a session from the parameter `session`.
+    /// - Returns: The name; empty if it is absent or invalid.
     mutating func session() -> String {
         guard let text = value("session") else { return "" }
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
@@ -52,7 +55,8 @@ struct LabQuery {
         return ""
     }
 
-    /// Reads the format of an error's body; `nil` if the parameter is absent.
+    /// Reads the format of an error's body from the parameter `form`.
+    /// - Returns: The format; `nil` if it is absent or invalid.
     mutating func form() -> ErrorForm? {
         guard let text = value("form") else { return nil }
         if let form = ErrorForm(rawValue: text) { return form }
@@ -60,14 +64,14 @@ struct LabQuery {
         return nil
     }
 
-    /// Ends the reading.
-    /// - Throws: ``ContractError`` with all problems.
+    /// Ends the reading. Parameters that were not read are problems, at most 50 of them.
+    /// - Throws: ``ContractError`` with all problems of the query.
     func finish() throws {
         let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in
             LabRefusal.Problem(
                 parameter: String(name.prefix(64)),
                 code: .validationInvalidInput,
-                allowed: known.isEmpty ? "no parameter" : "no such parameter; there are " + known.joined(separator: ", ")
+                allowed: known.isEmpty ? "no parameter" : "unknown parameter; the parameters are " + known.joined(separator: ", ")
             )
         }
         guard problems.isEmpty, unknown.isEmpty else { throw ContractError(LabRefusal(problems + unknown)) }

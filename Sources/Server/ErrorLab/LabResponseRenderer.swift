@@ -18,7 +18,10 @@ struct LabResponseRenderer: Sendable {
     let now: @Sendable () -> Date
 
     /// Returns a success.
-    /// - Parameter isWrapped: Whether the body is `{"success": true, "data": …}`, as some APIs send it.
+    /// - Parameters:
+    ///   - reply: The body.
+    ///   - isWrapped: Whether the body is `{"success": true, "data": …}`, as some APIs send it.
+    /// - Throws: `EncodingError`, which is a programming error.
     func success(_ reply: LabSuccess, isWrapped: Bool) throws -> BufferedResponse {
         let flat = try BufferedResponse.json(encoding: reply)
         return isWrapped ? .json(["success": true, "data": try JSONParser().parse(flat.body)]) : flat
@@ -68,7 +71,7 @@ struct LabResponseRenderer: Sendable {
     /// Returns an error of another server; `nil` if there is no such family.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
-    /// Sets a delay in the header: seconds, a date, none, or any text.
+    /// Sets a delay in the header of a response: seconds, a date relative to the wall clock, none, or any text. The body stays unchanged.
     func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
@@ -118,7 +121,8 @@ enum ForeignErrorBodies {
         return answers
     }
 
-    /// Reads a row of the table.
+    /// Reads a row of the table: a family, a status, and a body as `text` or `json`, with optional `headers`.
+    /// - Throws: ``Unreadable`` if the row has no body or an invalid header field.
     private static func answer(_ row: JSONObject, status: Int) throws -> BufferedResponse {
         var headers: HTTPFields = [:]
         let body: [UInt8]

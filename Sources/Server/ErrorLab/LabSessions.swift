@@ -3,6 +3,9 @@ import Synchronization
 /// Counts the calls of each address in each session, so that a response can fail the first calls and then succeed.
 ///
 /// At most 4,096 pairs are stored; a removed pair starts again from 0.
+///
+/// A removed pair is the least recently used one. Two queries with the same hash share a count, which is acceptable for a development
+/// server.
 final class LabSessions: Sendable {
     /// The key of a count.
     private struct Place: Hashable {

@@ -5,8 +5,12 @@ import Synchronization
 /// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
 ///
 /// A token is `ID.SECRET`. A refresh replaces both secrets of a session at once, and only the latest pair is valid, so that an app that
-/// refreshes twice at the same time is detected: the second refresh counts as a reuse. At most 1,024 sessions are stored; removed ones are
-/// unknown.
+/// refreshes twice at the same time is detected: the second refresh counts as a reuse.
+///
+/// The account server accepts a second use of a refresh token within ten seconds, because a response may be lost. The lab doesn't, so that
+/// a test notices each concurrent refresh.
+///
+/// At most 1,024 sessions are stored; removed ones are unknown.
 final class LabTokenStore: Sendable {
     /// The behavior of a session's tokens.
     struct Rules: Sendable {
@@ -58,6 +62,7 @@ final class LabTokenStore: Sendable {
     }
 
     /// Opens a session.
+    /// - Parameter rules: The behavior of its tokens.
     /// - Returns: Its first tokens.
     func open(_ rules: Rules) -> LabTokens {
         let expires = rules.isExpired ? time.elapsed() : expiry(rules)
@@ -74,6 +79,10 @@ final class LabTokenStore: Sendable {
     }
 
     /// Refreshes a session.
+    ///
+    /// All changes happen under one lock, so of two concurrent refreshes with the same token exactly one succeeds, and the other one counts
+    /// as a reuse.
+    /// - Parameter token: The refresh token, as the client sent it.
     /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
         let (id, secret) = Self.parts(token)
@@ -93,6 +102,9 @@ final class LabTokenStore: Sendable {
     }
 
     /// Admits a call.
+    ///
+    /// - Parameter token: The access token, as the client sent it.
+    /// - Returns: The counts of the session, including this call.
     /// - Throws: `AUTH_TOKEN_EXPIRED` for an expired or the previous token, `AUTH_TOKEN_INVALID` for any other.
     func admit(_ token: String) throws(LabTokenRefusal) -> Use {
         let (id, secret) = Self.parts(token)
@@ -122,7 +134,7 @@ final class LabTokenStore: Sendable {
         )
     }
 
-    /// Splits a token into id and secret; both are empty if it has another form.
+    /// Splits a token into id and secret; both are empty if it has another form, so that no session is found.
     private static func parts(_ token: String) -> (id: String, secret: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         return parts.count == 2 ? (parts[0], parts[1]) : ("", "")

@@ -27,12 +27,19 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     private let renderer: LabResponseRenderer
     private let time: LabTime
 
+    /// Creates a route without windows.
+    /// - Parameters:
+    ///   - renderer: Renders the response.
+    ///   - time: The clock of the windows.
     init(renderer: LabResponseRenderer, time: LabTime) {
         self.renderer = renderer
         self.time = time
     }
 
     /// Responds with a success or with 429.
+    ///
+    /// The query has `session`, `quota` (1 to 1,000, 5 by default), `window` in seconds (1 to 3,600, 10 by default) and `form`.
+    /// - Throws: ``ContractError`` with all invalid parameters.
     @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let place = Place(
@@ -75,6 +82,9 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     }
 
     /// Counts one request.
+    /// - Parameters:
+    ///   - place: The key of the window.
+    ///   - policy: The policy with the quota and the window of the key.
     /// - Returns: The remaining requests, `nil` for a refusal, and the time until there is one more.
     private func take(_ place: Place, _ policy: RateLimitPolicy) -> (remaining: Int?, reset: Duration) {
         windows.withLock { table in

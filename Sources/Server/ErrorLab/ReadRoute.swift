@@ -32,6 +32,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
 
     /// The codes that a client knows.
     let catalogue: ErrorCatalogue
+    /// The languages of the texts for users.
     let localization: Localization
     /// The wall clock, against which a date in `Retry-After` is read.
     let now: @Sendable () -> Date
@@ -55,6 +56,10 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return BufferedResponse.json(reading(response, headers, in: localization.language(of: request))).response
     }
 
+    /// Returns the error for an invalid member of the body.
+    /// - Parameters:
+    ///   - member: The name of the member.
+    ///   - allowed: A description of the valid values.
     private static func refused(_ member: String, _ allowed: String) -> ContractError {
         ContractError(LabRefusal([.init(parameter: member, code: .validationInvalidFormat, allowed: allowed)]))
     }
@@ -68,7 +73,11 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
     }
 
-    /// The explanation as JSON: the code, the reaction of the client, and the texts that the user sees.
+    /// Returns the explanation as JSON: the code, the reaction of the client, and the texts that the user sees.
+    /// - Parameters:
+    ///   - response: The decoded error.
+    ///   - headers: The header fields of the given response.
+    ///   - language: The language of the texts.
     private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
         var error = APIError(response, catalogue: catalogue)
         // The headers name the language of the server's text.

@@ -10,9 +10,11 @@ import ServerMiddleware
 /// The steps: a redirect, if one is requested; a success, if the number of the call is not one that fails; then the delay, the rendered
 /// response, the defects in its bytes, and its delivery with breaks and pauses.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
+    /// Renders successes and errors of the contract, and the errors of other servers.
     let renderer: LabResponseRenderer
     /// The counts of calls, for responses that fail only the first calls.
     let sessions: LabSessions
+    /// The clock of delays.
     let time: LabTime
     /// The path of the lab.
     let root: String
@@ -49,7 +51,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return LabResponseDelivery(connection: connection).response(plain, answer)
     }
 
-    /// Renders the response of a call that fails: an error of another server, or the outcome.
+    /// Renders the response of a call that fails: an error of another server, or the outcome. The caller applies the defects.
     private func failing(
         _ answer: LabResponse,
         _ call: Int,
@@ -158,7 +160,7 @@ struct LabResponseDelivery: Sendable {
         return Response(status: .init(code: plain.status), headers: plain.headers, body: body)
     }
 
-    /// Splits a slow body into at most 20 chunks; any other body is one chunk.
+    /// Splits a slow body into at most 20 chunks of equal size; any other body is one chunk.
     private static func pieces(of bytes: [UInt8], isSlow: Bool) -> [ArraySlice<UInt8>] {
         guard isSlow, !bytes.isEmpty else { return bytes.isEmpty ? [] : [bytes[...]] }
         let size = (bytes.count + maximumPieces - 1) / maximumPieces

@@ -8,6 +8,7 @@ import ServerMiddleware
 
 /// Issues tokens that expire soon, refreshes them, and serves requests with them.
 struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
+    /// The sessions and their tokens.
     let store: LabTokenStore
     let renderer: LabResponseRenderer
     let time: LabTime
@@ -45,6 +46,8 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
     }
 
     /// Responds to requests with a valid token. `form` is the format of errors.
+    ///
+    /// - Throws: ``ContractError`` with the invalid parameters. Refusals of a token are responses, with `WWW-Authenticate`.
     @Sendable func protected(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let form = query.form()

@@ -20,6 +20,11 @@ public struct PostgresAccountRepository: AccountRepository {
     }
 
     /// Adds an account, unless its address is taken. If it is repeated with the same id, it returns `true` and changes nothing.
+    ///
+    /// It takes one transaction of three to four round trips. For many accounts, use ``insert(contentsOf:)``.
+    /// - Parameter account: The account, with an id that the caller created.
+    /// - Returns: Whether the account was added.
+    /// - Throws: `StoreFailure`, also if the id is taken by an account with another address.
     public func insert(_ account: Account) async throws -> Bool {
         try await !insert(contentsOf: [account]).isEmpty
     }
@@ -28,6 +33,9 @@ public struct PostgresAccountRepository: AccountRepository {
     ///
     /// The addresses are claimed in the order of their keys. All transactions lock rows in that order, so two imports at the same time
     /// can't deadlock. An account counts as added if an earlier attempt, whose response was lost, has added it.
+    ///
+    /// All locks are held until the commit, so pass some hundred accounts at a time.
+    /// - Parameter accounts: The accounts. Of those with equal addresses, only one is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
     /// - Throws: `StoreFailure` if the id of an account is taken by an account with another address. Then none is added.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
@@ -62,6 +70,10 @@ public struct PostgresAccountRepository: AccountRepository {
     }
 
     /// Returns the accounts that an earlier attempt has added, whose response was lost.
+    /// - Parameters:
+    ///   - ids: The ids of accounts whose addresses are taken.
+    ///   - transaction: The transaction of the insert.
+    /// - Returns: The ids that exist together with an address. A taken address of another account is not included.
     private static func added(_ ids: [Account.ID], in transaction: PostgresTransaction) async throws -> Set<UUID> {
         guard !ids.isEmpty else { return [] }
         let found = try await transaction.execute(
@@ -108,6 +120,13 @@ public struct PostgresAccountRepository: AccountRepository {
     ///
     /// A change increments the epoch of the account, so that sign-ins which checked the password before the change open no session after
     /// it.
+    ///
+    /// The account's row is locked first, so a change waits for a reset or a sign-in of the same account, and not for others. The whole
+    /// change is one transaction with at most three round trips.
+    /// - Parameters:
+    ///   - state: The new state. The present state changes nothing.
+    ///   - id: The account.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
     public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
         try await database.transaction { transaction in
@@ -128,6 +147,11 @@ public struct PostgresAccountRepository: AccountRepository {
     }
 
     /// Counts the password hashes of other algorithms or parameters by kind, in pages of 5,000 through a partial index that only has these.
+    ///
+    /// Other servers continue meanwhile, so the result is not a snapshot.
+    /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
+    /// - Returns: The numbers by kind, and the number of all accounts.
+    /// - Throws: `StoreFailure`.
     /// - Complexity: O(*n*) in the foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
         by kind: @escaping @Sendable (String) -> String?
@@ -154,6 +178,10 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Returns the account of an address. While a secret is replaced, it tries the key of the present secret first and then the previous
     /// one.
+    ///
+    /// - Parameter email: The address, in any case.
+    /// - Returns: The account; `nil` if there is none.
+    /// - Throws: `StoreFailure`, also if the row can't be decoded.
     public func account(email: EmailAddress) async throws -> Account? {
         for key in emailKeys.keys(of: email) {
             if let found = try await database.first(Self.byAddress, [.bytes(key)], Account.init(row:)) { return found }
@@ -166,6 +194,9 @@ public struct PostgresAccountRepository: AccountRepository {
         "SELECT " + Account.columns
         + " FROM account_email JOIN account ON account.id = account_email.account_id WHERE account_email.email_key = $1"
 
+    /// Returns the account of an id, with one statement and without a lock.
+    /// - Returns: The account; `nil` if there is none.
+    /// - Throws: `StoreFailure`, also if the row can't be decoded.
     public func account(id: Account.ID) async throws -> Account? {
         try await database.first(Self.byID, [.uuid(id.rawValue)], Account.init(row:))
     }
@@ -182,6 +213,13 @@ public struct PostgresAccountRepository: AccountRepository {
     private static let all = "SELECT " + Account.columns + " FROM account ORDER BY created_at, id"
 
     /// Replaces a password hash, unless the password was changed since the old hash was read. Does not change the epoch, so sessions stay.
+    ///
+    /// One statement. A repetition finds the new hash and changes nothing.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - old: The hash that was read.
+    ///   - new: The hash of the same password with other parameters.
+    /// - Throws: `StoreFailure`.
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
         try await database.execute(
             "UPDATE account SET password_hash = $1 WHERE id = $2 AND password_hash = $3",

@@ -10,15 +10,32 @@ import PostgresDriver
 /// All operations can be repeated after a lost response: they use ids that the caller created, so a second execution finds the result of
 /// the first and returns the same. They can be called by several tasks and several servers at the same time. Operations that change several
 /// rows lock the account first, then its sessions and tokens; the driver repeats a transaction after a conflict.
+///
+/// ```swift
+/// let database = PostgresDatabase(client)
+/// try await PostgresSchema.migrate(database)
+/// let stores = PostgresAccountStores(database, emailKeys: EmailKeys(secret))
+/// ```
+///
+/// All errors of the database are thrown as `StoreFailure`. Its `isBusy` is `true` if a retry may succeed.
 public struct PostgresAccountStores: AccountStores {
+    /// The accounts, and the unique keys of their addresses.
     public var accounts: any AccountRepository { repository }
+    /// The sessions and their refresh tokens.
     public let sessions: any SessionStore
+    /// The tokens of reset links.
     public let resetTokens: any ResetTokenStore
+    /// The tokens of "this was not me" links.
     public let accountLockTokens: any AccountLockTokenStore
+    /// The queue of emails, with the tools of an operator.
     public let intents: any MailIntentQueue & MailQueueInspection
+    /// The reset emails that were sent recently.
     public let sentResets: any SentResetStore
+    /// The audit events of accounts.
     public let audit: any AuditStore
+    /// The decoys for sign-ins of unknown addresses.
     public let decoys: any DecoyStore
+    /// The sealed keys of access tokens.
     public let signingKeys: any SigningKeyStore
     private let repository: PostgresAccountRepository
 
@@ -59,11 +76,17 @@ public struct PostgresDecoyStore: DecoyStore {
 
     /// The stored form of a `DecoySpan`.
     private struct Span: Codable {
+        /// A hash that no password has, with the cost of some accounts' hashes.
         let decoy: String
+        /// The start of the span, the width in use, and the largest width that was ever in use.
         let start, width, reach: Double
     }
 
     /// Changes the spans under the lock of their row. The closure may run more than once; if it returns the same spans, nothing is written.
+    ///
+    /// - Parameter change: Returns the new spans. It must have no side effects.
+    /// - Returns: The stored spans.
+    /// - Throws: `StoreFailure`.
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.transaction { transaction in
             let text: String? = try await transaction.lockedValue(of: "decoys")

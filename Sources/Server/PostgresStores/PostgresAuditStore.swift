@@ -18,6 +18,10 @@ public final class PostgresAuditStore: AuditStore {
     }
 
     /// Adds events in one transaction with one round trip for all of them. Events of accounts that don't exist are dropped.
+    ///
+    /// The events of a batch share the durability of one commit: either all of them are stored or none.
+    /// - Parameter events: The events, in their order.
+    /// - Throws: `StoreFailure`.
     public func append(_ events: [AuditEvent]) async throws {
         // The ids are created before the first attempt, so that a repetition adds nothing.
         let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
@@ -42,6 +46,11 @@ public final class PostgresAuditStore: AuditStore {
 
     /// Returns the newest events of an account, newest first. Events of a kind that a later version added are skipped, so the result may
     /// have fewer events than the limit although there are more.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - limit: The largest number of events.
+    /// - Complexity: O(`limit`), by an index.
     public func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
         try await database.execute(
             """
@@ -80,6 +89,8 @@ public final class PostgresAuditStore: AuditStore {
 
     /// Removes the oldest events of accounts with more than `limit` events of one kind. Checks a bounded number of accounts, starting where
     /// the previous call ended.
+    ///
+    /// - Parameter limit: The number of events of one kind that an account may have.
     /// - Returns: Whether there are accounts after the checked ones.
     private func sweepCrowded(_ limit: Int) async throws -> Bool {
         let start = sweptTo.withLock { $0 } ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
@@ -102,6 +113,11 @@ public final class PostgresAuditStore: AuditStore {
     }
 
     /// Removes up to 500 events of an account and a kind, except the newest ones.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - kind: The kind of the events.
+    ///   - limit: The number of newest events that stay.
     /// - Returns: Whether there may be more to remove.
     private func removeOldest(of account: UUID, _ kind: String, butNewest limit: Int) async throws -> Bool {
         try await database.execute(
@@ -118,6 +134,7 @@ public final class PostgresAuditStore: AuditStore {
 
 /// Ids that are ordered by their creation time within a process (UUIDv7, RFC 9562 §5.7).
 enum OrderedID {
+    /// The latest stamp, guarded by a lock, so that two tasks never get the same one.
     private static let last = Mutex<UInt64>(0)
 
     /// Returns an id that is greater than all ids that this process has created before, also if the clock runs backwards.

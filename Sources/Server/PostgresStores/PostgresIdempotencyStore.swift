@@ -20,6 +20,11 @@ import RateLimiting
 ///
 /// A deadlock is possible if two claims of full clients remove each other's expired keys. PostgreSQL then aborts one of the transactions,
 /// and `PostgresClient` repeats it.
+///
+/// ```swift
+/// let store = PostgresIdempotencyStore(database)
+/// let keys = IdempotencyKeys(store: store, secret: secret)
+/// ```
 public struct PostgresIdempotencyStore: IdempotencyStore {
     private let connections: PostgresDatabase
     private let bounds: IdempotencyBounds
@@ -36,6 +41,13 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     public var database: ObjectIdentifier? { ObjectIdentifier(connections.client) }
 
     /// Claims a key in one transaction. If the client has used its share, up to 500 expired keys are removed before the claim is refused.
+    ///
+    /// A new key costs four round trips: lock and read, remove an expired row, insert, commit. A running or finished key costs two.
+    /// - Parameters:
+    ///   - claim: The claim, with a random id by which a repeated transaction recognizes its own key.
+    ///   - lease: The time until the key is free again if it is not finished.
+    ///   - now: The time of the database, from which the lease and expiries are measured.
+    /// - Returns: Whether the key is claimed, running, finished, used by another request, or refused because the store is full.
     /// - Throws: `StoreFailure`, also if a stored response can't be decoded.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         try await connections.transaction { [bounds] transaction in
@@ -104,6 +116,10 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     /// Finishes a running key. A response of at most 512 bytes needs one statement; a larger one also changes the counted bytes, in a
     /// transaction.
+    ///
+    /// The response has an encrypted body, or is `nil` if it is not stored. The expiry identifies a repetition of this call, so a caller
+    /// must not change it between two attempts.
+    /// - Returns: Whether the claim had the key.
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
@@ -166,6 +182,9 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     }
 
     /// Removes a running key of the claim.
+    ///
+    /// A finished key, or the key of another claim, stays.
+    /// - Parameter claim: The claim.
     /// - Throws: `StoreFailure`.
     public func release(_ claim: IdempotencyClaim) async throws {
         try await connections.transaction { transaction in
@@ -201,9 +220,15 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 extension PostgresIdempotencyStore {
     /// One of the 16 rows that together count the bytes of a half of the capacity. Four bits of a key's digest select the row.
     private struct Part: Hashable {
+        /// The half of the capacity: 0 for accounts, 1 for addresses.
         let pool: Int
+        /// The row of the half, from 0 to 15.
         let number: Int
 
+        /// Selects the row of a key.
+        /// - Parameters:
+        ///   - pool: The half of the capacity.
+        ///   - digest: The digest of the key, which is evenly distributed.
         init(_ pool: IdempotencyPool, _ digest: [UInt8]) {
             (self.pool, number) = (pool.rawValue, Int(digest.first ?? 0) & 15)
         }
@@ -211,6 +236,10 @@ extension PostgresIdempotencyStore {
 
     /// Returns statements that add to the counted bytes, in the order in which all transactions lock the rows: clients and networks by
     /// their numbers, then the parts of the halves. Transactions that change the same rows in this order don't cause deadlocks.
+    ///
+    /// - Parameters:
+    ///   - owners: The bytes to add by the number of a client or network; negative to subtract.
+    ///   - parts: The bytes to add by the row of a half.
     private static func resizing(owners: [Int: Int], parts: [Part: Int]) -> [(PostgresStatement, [PostgresValue])] {
         owners.sorted { $0.key < $1.key }.map { owner, size -> (PostgresStatement, [PostgresValue]) in
             ("UPDATE idempotency_usage SET size = size + $1 WHERE owner = $2", [.integer(size), .integer(owner)])
@@ -338,8 +367,11 @@ extension IdempotentEffect {
 }
 
 extension IdempotencyClaim {
+    /// The id of the claim as a `bigint`, with the same bits.
     fileprivate var column: Int { Int(bitPattern: UInt(id)) }
+    /// The number of the client as a `bigint`, with the same bits.
     fileprivate var clientColumn: Int { Int(bitPattern: UInt(client.rawValue)) }
+    /// The number of the network as a `bigint`; `nil` for an account.
     fileprivate var networkColumn: Int? { network.map { Int(bitPattern: UInt($0.rawValue)) } }
     /// The numbers of the rows that count the bytes of the client and its network, in the order in which all transactions lock them.
     fileprivate var ownerColumns: [Int] { ([clientColumn] + (networkColumn.map { [$0] } ?? [])).sorted() }

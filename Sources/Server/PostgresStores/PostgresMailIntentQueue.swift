@@ -13,6 +13,9 @@ import Synchronization
 ///
 /// New reset requests are taken in turn by network, so that a flood of requests from one network doesn't delay those of others. Retries and
 /// confirmations are taken by their due time.
+///
+/// One value per server is enough; it can be used by several workers at the same time. Its turns are in memory, so that each server takes
+/// the networks in turn by itself, and a restart begins with the first network.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
     /// The id of this server, which its leases name; `nil` for a command.
@@ -33,6 +36,11 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Adds an email. Within an idempotent request whose key is in the same database, the email and the response of the key are committed
     /// together.
+    ///
+    /// When it returns, the email survives a crash of the server. If the response of the database is lost, a repetition with the same id
+    /// adds nothing.
+    /// - Parameter intent: The email, with an id that the caller created.
+    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request, and then nothing is stored.
     public func enqueue(_ intent: MailIntent) async throws {
         guard let effect = IdempotentEffect.current(in: database.client) else {
             return try await Self.add(intent) { try await self.database.execute($0, $1) }
@@ -65,6 +73,13 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///
     /// An idle queue costs one statement without locks. Otherwise, the claim is one transaction; if it is executed twice because a response
     /// was lost, the second execution returns the rows of the first.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of emails.
+    ///   - now: The time of the queue.
+    ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
+    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are claimed.
+    /// - Returns: The emails in the order in which they should be sent.
     /// - Throws: `StoreFailure`. A corrupt row is skipped and only reported if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
@@ -95,6 +110,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Releases the intents of failed claims that may have been committed. Otherwise, they would wait until their leases end.
+    /// - Parameter now: The time at which they become due.
     private func releaseFailedClaims(at now: Date) async throws {
         let attempts = failedClaims.withLock { $0 }
         guard !attempts.isEmpty else { return }
@@ -232,6 +248,12 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns a claimed email to the queue, due now, and gives its network the next turn.
+    ///
+    /// Does nothing if the lease has been lost. The email gets no failure.
+    /// - Parameters:
+    ///   - intent: The email, as it was claimed.
+    ///   - leaseEnd: The end of the lease.
+    ///   - now: The time of the queue.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         let found: String? = try await database.first(
             """
@@ -244,6 +266,9 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Releases up to 500 emails whose servers are not registered any more. Leases without a server (commands) are not affected.
+    ///
+    /// A server is registered while it renews its row: see ``PostgresPresence``. So the emails of a crashed server are sent after ten
+    /// seconds instead of at the end of their leases.
     /// - Returns: The number of released emails.
     @discardableResult
     public func releaseAbandoned(at now: Date) async throws -> Int {
@@ -260,7 +285,10 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         ).count
     }
 
-    /// Removes a sent email. Does not check the lease: a sent email must not be sent again, whoever holds it now.
+    /// Removes a sent email. It does not check the lease: a sent email must not be sent again, even if another server has claimed it
+    /// meanwhile.
+    /// - Parameter intent: The email.
+    /// - Throws: `StoreFailure`. The email may then be sent again after its lease.
     public func settle(_ intent: MailIntent) async throws {
         try await database.execute("DELETE FROM mail_intent WHERE id = $1", [.uuid(intent.id)])
     }
@@ -277,6 +305,13 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Ends a lease with a failure, if the row still has the same lease.
+    ///
+    /// - Parameters:
+    ///   - intent: The email.
+    ///   - leaseEnd: The end of the lease that must still be in the row.
+    ///   - state: The new state: waiting or failed.
+    ///   - due: The time of the next attempt, or of the removal of a failed email.
+    ///   - reason: The failure, without addresses.
     private func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -307,6 +342,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.
+    ///
+    /// Workers compare it with the previous result, to end a pause after an operator has repaired the email server.
     public func lastRetry() async throws -> Date? {
         let text: String?? = try await database.first(Self.lastRetry, []) { try $0.value(0) }
         return text?.flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0) }
@@ -338,6 +375,10 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 extension PostgresMailIntentQueue: MailQueueInspection {
     /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
     /// account; it is `nil` if the account is gone.
+    ///
+    /// The list contains addresses, so don't log it.
+    /// - Parameter limit: The largest number of emails.
+    /// - Throws: `StoreFailure`.
     public func mails(limit: Int) async throws -> [QueuedMail] {
         try await database.execute(
             """
@@ -363,6 +404,12 @@ extension PostgresMailIntentQueue: MailQueueInspection {
     }
 
     /// Makes postponed emails, and optionally failed ones, due now, and ends a pause of the senders on all servers.
+    ///
+    /// Claimed emails are not changed, because a server may be sending them.
+    /// - Parameters:
+    ///   - ids: The emails; `nil` for all.
+    ///   - includingFailed: Whether failed emails are tried again too.
+    ///   - now: The time at which they become due.
     /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         let chosen: PostgresValue = ids.map { .uuids(Array($0)) } ?? .uuids([])

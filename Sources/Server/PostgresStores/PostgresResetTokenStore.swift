@@ -21,6 +21,11 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 
     /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction and one round trip.
+    ///
+    /// A token whose digest exists already is not added again, so the operation can be repeated.
+    /// - Parameters:
+    ///   - token: The token, as a digest.
+    ///   - liveLimit: The number of unused tokens that stay, including the new one; at least 1.
     /// - Throws: `StoreFailure` if the account doesn't exist.
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         let (key, keys) = (emailKeys.key(of: token.recipient), emailKeys.keys(of: token.recipient))
@@ -80,6 +85,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Returns a valid token and its account, with one statement; `nil` if it is unknown, used or expired, or if its account may not be
     /// reset.
+    ///
+    /// It changes nothing, so an email scanner that opens a link doesn't consume it.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try await database.first(Self.live, [digest.value, .time(now)]) { row in
             let account = try Account(row: row)
@@ -122,6 +129,14 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// It also ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
     /// finishes the idempotency key of the current request if that is in the same database. The id of the confirmation identifies the
     /// reset: a repetition after a lost response returns `true`.
+    ///
+    /// Three round trips in the usual case: lock and consume, change, commit. The account's row is locked first, so of two concurrent
+    /// confirmations of any of its tokens exactly one succeeds.
+    /// - Parameters:
+    ///   - digest: The digest of the token.
+    ///   - passwordHash: The hash of the new password.
+    ///   - confirmation: The email that reports the change to the owner.
+    ///   - now: The time of the confirmation.
     /// - Returns: Whether the token was valid.
     /// - Throws: `StoreFailure`, also if the id of the confirmation is taken.
     public func confirm(
@@ -195,6 +210,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 }
 
 /// A store of the tokens of "this was not me" in PostgreSQL. Only digests are stored.
+///
+/// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
 public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 
@@ -238,6 +255,12 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
 
     /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
     /// password reset needs a new link.
+    ///
+    /// The operation can be repeated after a lost response: its attempt has an id, which the consumed token stores.
+    /// - Parameters:
+    ///   - digest: The digest of the token.
+    ///   - now: The time of the lock.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the token was valid.
     public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         let attempt = UUID()

@@ -5,7 +5,8 @@ import RateLimiting
 
 /// A store of the reset emails that were sent recently, in PostgreSQL.
 ///
-/// One row lock serializes the decisions of all servers, so the bounds hold exactly across servers.
+/// One row lock serializes the decisions of all servers, so the bounds hold exactly across servers. A server makes one decision per reset
+/// email. The rows contain no address: only the ids of the email and the account.
 public struct PostgresSentResetStore: SentResetStore {
     private let database: PostgresDatabase
 
@@ -19,6 +20,13 @@ public struct PostgresSentResetStore: SentResetStore {
     /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
     /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
     /// and doesn't count twice.
+    ///
+    /// - Parameters:
+    ///   - intent: The id of the email, which identifies its reservation.
+    ///   - account: The account of the recipient.
+    ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
+    ///   - now: The time of the decision.
+    /// - Throws: `StoreFailure`.
     /// - Returns: `.reserved`; `.accountExceeded` if the account got its emails; `.later` with the time at which the overall bound has room
     ///   again.
     public func reserve(

@@ -18,6 +18,12 @@ public struct PostgresSessionStore: SessionStore {
     /// Opens a session with its first refresh token, if the account is active and still has the epoch at which its password was checked.
     ///
     /// One statement in the usual case. A repetition with the same session and token, after a lost response, returns `true`.
+    ///
+    /// - Parameters:
+    ///   - session: The session, with an id that the caller created.
+    ///   - refresh: The digest of its first refresh token.
+    ///   - epoch: The epoch of the account when its password was checked.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the session is open.
     public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         let opened = try await database.execute(
@@ -50,6 +56,13 @@ public struct PostgresSessionStore: SessionStore {
     /// Each token stores its parent, the token that it replaced. A presented token that was already used is accepted again within the
     /// repeat window, as long as none of its successors was used: the client's earlier response was probably lost. After that, the token
     /// counts as stolen, and the session ends. As soon as one of several successors is used, the others become unusable.
+    ///
+    /// - Parameters:
+    ///   - presented: The digest of the token that the client has sent.
+    ///   - next: The digest of its successor, which the caller created. It identifies a repetition of this call.
+    ///   - now: The time of the refresh.
+    ///   - rules: The limits of age and the repeat window.
+    /// - Throws: `StoreFailure`.
     /// - Returns: `.rotated` with the session; `.expired` beyond the idle or absolute limit; `.reused` if the session was ended because of
     ///   a reused token; `.refused` for an unknown token.
     public func rotate(
@@ -130,6 +143,7 @@ public struct PostgresSessionStore: SessionStore {
         """
 
     /// Returns statements that end all sessions of an account. The sessions come first, so that no rotation in progress adds a token.
+    /// - Parameter account: The account, whose row the transaction has locked.
     static func endAll(of account: UUID) -> [(PostgresStatement, [PostgresValue])] {
         [
             ("DELETE FROM session WHERE account_id = $1", [.uuid(account)]),
@@ -138,6 +152,9 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     /// Ends sessions and removes their tokens.
+    /// - Parameters:
+    ///   - ids: The sessions.
+    ///   - transaction: A transaction that has locked the sessions.
     private static func end(_ ids: [UUID], in transaction: PostgresTransaction) async throws {
         try await transaction.execute([
             ("DELETE FROM session WHERE id = ANY($1)", [.uuids(ids)]),
@@ -147,6 +164,10 @@ public struct PostgresSessionStore: SessionStore {
 
     /// Ends the session of a refresh token. Does nothing if the token is unknown. Finishes the idempotency key of the current request in
     /// the same transaction.
+    ///
+    /// Any token of the session works, also one that was used. The key is not finished for an unknown token.
+    /// - Parameter refresh: The digest of the token.
+    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
         let effect = IdempotentEffect.current(in: database.client)
         try await database.transaction { transaction in
@@ -158,6 +179,8 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
+    ///
+    /// One statement by the primary key.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
     }

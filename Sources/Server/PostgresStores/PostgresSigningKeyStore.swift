@@ -3,16 +3,26 @@ import Foundation
 import PostgresDriver
 
 /// The keys of access tokens in PostgreSQL. A change locks a shared value, so that servers change the keys one after the other.
+///
+/// The keys are sealed with a secret that the database doesn't have.
 public struct PostgresSigningKeyStore: SigningKeyStore {
     private let database: PostgresDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
+    /// - Parameter database: The database, with the tables of ``PostgresSchema``.
     public init(_ database: PostgresDatabase) {
         self.database = database
     }
 
+    /// Returns the stored keys, sorted by id, with one statement and without a lock.
+    /// - Throws: `StoreFailure`.
     public func signingKeys() async throws -> SigningKeySet { try SigningKeySet(try await database.execute(Self.selection)) }
 
+    /// Changes the keys under the lock of a shared value. The closure may run more than once; if it returns the same keys, nothing is
+    /// written.
+    /// - Parameter change: Returns the new keys for the stored ones. Its error rolls the transaction back.
+    /// - Returns: The stored keys.
+    /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(
         _ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet
     ) async throws -> SigningKeySet {
@@ -43,12 +53,14 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
         }
     }
 
+    /// Reads the keys; at most 1,000, many more than a server ever has.
     private static let selection: PostgresStatement = """
         SELECT id, sealed, created_at, signs_from, retired_at FROM signing_key ORDER BY id LIMIT 1000
         """
 }
 
 extension SigningKeySet {
+    /// Decodes the rows of `selection`.
     fileprivate init(_ result: PostgresResult) throws {
         self.init(
             try result.rows.map { row in

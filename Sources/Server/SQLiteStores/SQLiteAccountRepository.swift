@@ -7,6 +7,9 @@ import GRDB
 /// A store of accounts in SQLite. ``SQLiteAccountStores`` creates it; use it alone only if no other store is needed.
 ///
 /// Lookups read one or two pages on the calling thread. A unique index over the normalized address prevents duplicates.
+///
+/// A method that returns a row decodes it, and throws `CorruptRow` if the row violates the rules of the domain. All other errors of the
+/// database are thrown as `StoreFailure`.
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
@@ -20,12 +23,18 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Adds an account, unless its address is taken.
+    ///
+    /// - Parameter account: The account, with a new id.
+    /// - Throws: `StoreFailure`, also if the id is taken.
     /// - Returns: Whether it was added.
     public func insert(_ account: Account) async throws -> Bool {
         try await database.write { try Self.insert(account, into: $0) }
     }
 
     /// Adds the accounts whose addresses are free, all in one transaction. Other writes wait for it, so pass some hundred at a time.
+    ///
+    /// - Parameter accounts: The accounts. Of those with equal addresses, the first one is added.
+    /// - Throws: `StoreFailure`, also if the id of an account is taken. Then none is added.
     /// - Returns: The ids of the added accounts.
     public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
         try await database.write { database in
@@ -33,7 +42,7 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    /// Adds an account, and returns whether its address was free.
+    /// Adds an account, and returns whether its address was free. A taken id throws, because only the conflict of the address is ignored.
     private static func insert(_ account: Account, into database: Database) throws -> Bool {
         try database.executeCached(
             sql: """
@@ -52,6 +61,11 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     /// Changes the state of an account, and ends all its sessions and removes its tokens unless the new state is active. A change
     /// increments the epoch, so that sign-ins which checked the password before open no session.
+    ///
+    /// - Parameters:
+    ///   - state: The new state. The present state changes nothing.
+    ///   - id: The account.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
     public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
         try await database.write { database in
@@ -70,6 +84,11 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Counts the password hashes of other algorithms or parameters by kind, through a partial index that only has these.
+    ///
+    /// The read doesn't delay writers.
+    /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
+    /// - Returns: The numbers by kind, and the number of all accounts, as of one commit.
+    /// - Throws: `StoreFailure`.
     /// - Complexity: O(*n*) in the foreign hashes, and a full count of the accounts.
     public func countForeignHashes(
         by kind: @escaping @Sendable (String) -> String?
@@ -88,6 +107,9 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Returns the account of an address.
+    ///
+    /// - Parameter email: The address, in any case.
+    /// - Returns: The account; `nil` if there is none.
     public func account(email: EmailAddress) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
@@ -119,6 +141,12 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     /// Replaces a password hash, unless the password was changed since the old hash was read. Does not change the epoch, so sessions stay.
+    ///
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - old: The hash that was read.
+    ///   - new: The hash of the same password with other parameters.
+    /// - Throws: `StoreFailure`.
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
         try await database.write { database in
             try database.execute(

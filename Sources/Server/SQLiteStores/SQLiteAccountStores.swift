@@ -7,15 +7,32 @@ import GRDB
 /// thread and take some microseconds; writes wait until the shared commit is on disk.
 ///
 /// All stores share the writes' transactions: a burst of requests costs one commit, not one for each.
+///
+/// ```swift
+/// let database = try SQLiteDatabase(path: "/var/lib/notes/accounts.sqlite")
+/// let stores = SQLiteAccountStores(database)
+/// ```
+///
+/// A commit survives a crash of the process and of the machine. Several processes may use the same file; pass `locks` and `holder` then, so
+/// that the emails of a stopped server are sent at once.
 public struct SQLiteAccountStores: AccountStores {
+    /// The accounts.
     public let accounts: any AccountRepository
+    /// The sessions and their refresh tokens.
     public let sessions: any SessionStore
+    /// The tokens of reset links.
     public let resetTokens: any ResetTokenStore
+    /// The tokens of "this was not me" links.
     public let accountLockTokens: any AccountLockTokenStore
+    /// The queue of emails, with the tools of an operator.
     public let intents: any MailIntentQueue & MailQueueInspection
+    /// The reset emails that were sent recently.
     public let sentResets: any SentResetStore
+    /// The audit events of accounts.
     public let audit: any AuditStore
+    /// The decoys for sign-ins of unknown addresses.
     public let decoys: any DecoyStore
+    /// The sealed keys of access tokens.
     public let signingKeys: any SigningKeyStore
 
     /// Creates the stores.
@@ -46,6 +63,10 @@ public struct SQLiteDecoyStore: DecoyStore {
     }
 
     /// Changes the spans in one transaction. If the closure returns the same spans, nothing is written.
+    ///
+    /// - Parameter change: Returns the new spans. It runs on the writer's thread, so it must be short.
+    /// - Returns: The stored spans.
+    /// - Throws: `StoreFailure`.
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.write { database in
             let old = try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid").map {

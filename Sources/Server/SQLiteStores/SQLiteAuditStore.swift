@@ -3,6 +3,8 @@ public import Foundation
 import GRDB
 
 /// A store of audit events in SQLite. Events of an account are removed with the account.
+///
+/// Of events with the same time, the one that was appended last is the newest: SQLite assigns ids in the order of the inserts.
 public struct SQLiteAuditStore: AuditStore {
     private let database: SQLiteDatabase
 
@@ -12,6 +14,9 @@ public struct SQLiteAuditStore: AuditStore {
     }
 
     /// Adds events in one transaction. Events of accounts that don't exist are dropped.
+    ///
+    /// - Parameter events: The events, in their order.
+    /// - Throws: `StoreFailure`. Then none is stored.
     public func append(_ events: [AuditEvent]) async throws {
         try await database.write { database in
             for event in events {
@@ -31,6 +36,11 @@ public struct SQLiteAuditStore: AuditStore {
 
     /// Returns the newest events of an account, newest first. Events of a kind that a later version added are skipped, so the result may
     /// have fewer events than the limit although there are more.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - limit: The largest number of events.
+    /// - Throws: `StoreFailure`.
     public func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
         try await database.read { database in
             try Row.fetchAll(
@@ -52,6 +62,11 @@ public struct SQLiteAuditStore: AuditStore {
 
     /// Removes up to 500 old events, and up to 500 events of each of 50 pairs of account and kind with more than `limit` events, the oldest
     /// first.
+    ///
+    /// - Parameters:
+    ///   - before: The time before which events are removed.
+    ///   - limit: The number of events of one kind that an account may have.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether there may be more to remove.
     /// - Complexity: A read of the index over all events, which delays no writer.
     @discardableResult

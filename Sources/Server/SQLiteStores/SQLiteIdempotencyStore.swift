@@ -37,6 +37,12 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     public var database: ObjectIdentifier? { ObjectIdentifier(file) }
 
     /// Claims a key. If the client has used its share, up to 500 expired keys are removed before the claim is refused.
+    ///
+    /// - Parameters:
+    ///   - claim: The claim, with a random id.
+    ///   - lease: The time until the key is free again if it is not finished.
+    ///   - now: The present, from which the lease and expiries are measured.
+    /// - Returns: Whether the key is claimed, running, finished, used by another request, or refused because the store is full.
     /// - Throws: `StoreFailure` for errors of SQLite, or if a stored response can't be decoded.
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         let time = now.timeIntervalSince1970
@@ -66,6 +72,9 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     /// Finishes a running key. The update names the claim, so it changes no row if the claim has lost the key.
+    ///
+    /// The response has an encrypted body, or is `nil` if it is not stored.
+    /// - Returns: Whether the claim had the key and the key was running.
     /// - Throws: `StoreFailure` for errors of SQLite.
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
@@ -95,6 +104,9 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     /// Removes a running key of the claim.
+    ///
+    /// A finished key, or the key of another claim, stays.
+    /// - Parameter claim: The claim.
     /// - Throws: `StoreFailure` for errors of SQLite.
     public func release(_ claim: IdempotencyClaim) async throws {
         try await file.write { database in
@@ -106,6 +118,8 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     /// Removes up to 500 expired keys in one transaction.
+    ///
+    /// - Parameter now: The time from which keys with an earlier expiry are removed.
     /// - Returns: Whether 500 keys were removed, so that there may be more.
     /// - Throws: `StoreFailure` for errors of SQLite.
     public func sweep(at now: Date) async throws -> Bool {
@@ -140,6 +154,8 @@ extension SQLiteIdempotencyStore {
         return .finished(response)
     }
 
+    /// Removes up to 500 expired keys. Triggers subtract their bytes.
+    /// - Returns: Whether there may be more.
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
         try database.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now)
     }
@@ -205,9 +221,11 @@ extension IdempotentEffect {
 }
 
 extension KeyDigest {
+    /// The number of the client or network as an `INTEGER`, with the same bits.
     fileprivate var column: Int64 { Int64(bitPattern: rawValue) }
 }
 
 extension IdempotencyClaim {
+    /// The id of the claim as an `INTEGER`, with the same bits.
     fileprivate var column: Int64 { Int64(bitPattern: id) }
 }

@@ -12,9 +12,15 @@ import Synchronization
 ///
 /// New reset requests are taken in turn by network, so that a flood of requests from one network doesn't delay those of others. Retries and
 /// confirmations are taken by their due time.
+///
+/// Several workers and several processes can share a queue. New emails have `is_fresh = 1`, a computed column over which an index orders
+/// them by network, so that a claim reads one row per email.
 public final class SQLiteMailIntentQueue: MailIntentQueue {
+    /// The open database.
     private let database: SQLiteDatabase
+    /// The locks of the servers on this database; `nil` if leases end at their time only.
     private let locks: ServerLocks?
+    /// The lock of this server, which its leases name.
     private let holder: ServerLock?
     /// The turns of networks in this process; other processes have their own.
     private let turns = Mutex(MailTurns())
@@ -31,6 +37,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Adds an email. Within an idempotent request whose key is in the same database, the email and the response of the key are committed
     /// together.
+    ///
+    /// When it returns, the email is on disk.
+    /// - Parameter intent: The email.
+    /// - Throws: `StoreFailure`, also if the email is in the queue already; `LostIdempotencyKey` if the key belongs to another request.
     public func enqueue(_ intent: MailIntent) async throws {
         let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
@@ -40,6 +50,13 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Claims due emails until the end of the lease. An idle queue costs a lookup and no write.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of emails.
+    ///   - now: The time of the queue.
+    ///   - leaseEnd: The end of the lease. It identifies the lease in all later calls.
+    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are claimed.
+    /// - Returns: The emails in the order in which they should be sent.
     /// - Throws: `StoreFailure`. A corrupt row is skipped and its error only thrown if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         let time = now.timeIntervalSince1970
@@ -84,6 +101,17 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Claims one intent. Due intents and new intents alternate.
+    ///
+    /// The networks whose emails were returned come first, then the network after the last one in turn, and at the end of the index the
+    /// first one again.
+    /// - Parameters:
+    ///   - turns: The turns, which are advanced.
+    ///   - includesResets: Whether reset emails are included.
+    ///   - time: The time of the queue, in seconds since 1970.
+    ///   - leaseEnd: The end of the lease.
+    ///   - holder: The name of the server's lock; `nil` if there is none.
+    ///   - database: The writer's connection, within the transaction.
+    /// - Returns: The claimed row; `nil` if none is due.
     private static func take(
         _ turns: inout MailTurns,
         includesResets: Bool,
@@ -118,6 +146,12 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Returns a claimed email to the queue, due now, and gives its network the next turn. Does nothing if the lease has been lost.
+    ///
+    /// The email gets no failure.
+    /// - Parameters:
+    ///   - intent: The email, as it was claimed.
+    ///   - leaseEnd: The end of the lease.
+    ///   - now: The time of the queue.
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         try await database.write { [self] database in
             let row = try database.firstRow(
@@ -135,6 +169,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Releases the emails of servers whose locks are free. Without locks, it does nothing.
+    ///
+    /// Each lock of a holder is tried once; the emails of one holder are released in one transaction.
+    /// - Parameter now: The time at which the emails become due.
+    /// - Throws: `StoreFailure`.
     /// - Returns: The number of released emails.
     @discardableResult
     public func releaseAbandoned(at now: Date) async throws -> Int {
@@ -161,6 +199,9 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Removes a sent email. Does not check the lease: a sent email must not be sent again.
+    ///
+    /// - Parameter intent: The email.
+    /// - Throws: `StoreFailure`. The email may then be sent again after its lease.
     public func settle(_ intent: MailIntent) async throws {
         try await database.write { database in
             try database.executeCached(
@@ -182,6 +223,13 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     /// Ends a lease with a failure, if the row still has the same lease.
+    ///
+    /// - Parameters:
+    ///   - intent: The email.
+    ///   - leaseEnd: The end of the lease that must still be in the row.
+    ///   - state: The new state: waiting or failed.
+    ///   - due: The time of the next attempt, or of the removal of a failed email.
+    ///   - reason: The failure, without addresses.
     private func fail(
         _ intent: MailIntent,
         _ leaseEnd: Date,
@@ -248,6 +296,9 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 extension SQLiteMailIntentQueue: MailQueueInspection {
     /// Returns emails for operators, oldest first, including failed ones. The recipient of a confirmation is the present address of its
     /// account; it is `nil` if the account is gone. Corrupt rows are skipped.
+    ///
+    /// The list contains addresses, so don't log it.
+    /// - Parameter limit: The largest number of emails.
     public func mails(limit: Int) async throws -> [QueuedMail] {
         try await database.read { database in
             try Row.fetchAll(
@@ -263,6 +314,12 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
     }
 
     /// Makes postponed emails, and optionally failed ones, due now, and ends a pause of the senders of all processes.
+    ///
+    /// Claimed emails are not changed, because a server may be sending them.
+    /// - Parameters:
+    ///   - ids: The emails; `nil` for all.
+    ///   - includingFailed: Whether failed emails are tried again too.
+    ///   - now: The time at which they become due.
     /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         try await database.write { database in

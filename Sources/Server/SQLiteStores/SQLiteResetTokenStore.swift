@@ -17,6 +17,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     /// Adds a token and removes the oldest unused ones of the account beyond `liveLimit`, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - token: The token, as a digest.
+    ///   - liveLimit: The number of unused tokens that stay, including the new one; at least 1.
     /// - Throws: `StoreFailure` if the account doesn't exist (foreign key).
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { database in
@@ -44,6 +48,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         try await database.write { try Self.prune(olderThan: token, liveLimit: liveLimit, in: $0) }
     }
 
+    /// Removes the unused tokens of an account up to the time of a token, except the newest ones. Of tokens with the same time, the given
+    /// one is the newest.
     private static func prune(olderThan token: StoredResetToken, liveLimit: Int, in database: Database) throws {
         try database.executeCached(
             sql: """
@@ -57,6 +63,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     /// Returns a valid token and its account; `nil` if it is unknown, used or expired, or if its account may not be reset.
+    ///
+    /// It changes nothing, so an email scanner that opens a link doesn't consume it.
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try database.lookUp { database in
             try database.first(
@@ -100,6 +108,13 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     ///
     /// It also ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
     /// finishes the idempotency key of the current request if that is in the same database.
+    ///
+    /// - Parameters:
+    ///   - digest: The digest of the token.
+    ///   - passwordHash: The hash of the new password.
+    ///   - confirmation: The email that reports the change to the owner.
+    ///   - now: The time of the confirmation.
+    /// - Throws: `StoreFailure`, also if the confirmation is in the queue already; `LostIdempotencyKey`. Then nothing is changed.
     /// - Returns: Whether the token was valid. Of several calls at the same time, one returns `true`.
     public func confirm(
         _ digest: TokenDigest,
@@ -148,6 +163,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 }
 
 /// A store of the tokens of "this was not me" in SQLite. Only digests are stored.
+///
+/// Each confirmation email of a password reset contains one such token, which is valid until its expiry or its use.
 public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 
@@ -189,6 +206,12 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
 
     /// Consumes a token and locks its account, in one transaction: ends all sessions and consumes the account's reset tokens, so that a
     /// password reset needs a new link.
+    ///
+    /// Of several calls at the same time, one returns `true`.
+    /// - Parameters:
+    ///   - digest: The digest of the token.
+    ///   - now: The time of the lock.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the token was valid.
     public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try await database.write { database in

@@ -18,6 +18,13 @@ public struct SQLiteSentResetStore: SentResetStore {
     /// The bound of the account is checked first. The overall bound admits its burst within the corresponding part of the window: 100
     /// emails per hour with a burst of 10 means 10 emails within each 6 minutes. A repetition with the same intent replaces its reservation
     /// and doesn't count twice.
+    ///
+    /// - Parameters:
+    ///   - intent: The id of the email, which identifies its reservation.
+    ///   - account: The account of the recipient.
+    ///   - bounds: The bounds of the account and of all emails. A missing bound is not checked.
+    ///   - now: The time of the decision.
+    /// - Throws: `StoreFailure`.
     /// - Returns: `.reserved`; `.accountExceeded` if the account got its emails; `.later` with the time at which the overall bound has room
     ///   again.
     public func reserve(

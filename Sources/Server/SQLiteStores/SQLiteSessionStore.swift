@@ -16,6 +16,12 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     /// Opens a session with its first refresh token, if the account is active and still has the epoch at which its password was checked.
+    ///
+    /// - Parameters:
+    ///   - session: The session, with a new id.
+    ///   - refresh: The digest of its first refresh token.
+    ///   - epoch: The epoch of the account when its password was checked.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the session was opened.
     public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await database.write { database in
@@ -38,6 +44,13 @@ public struct SQLiteSessionStore: SessionStore {
     /// Each token stores its parent, the token that it replaced. A presented token that was already used is accepted again within the
     /// repeat window, as long as none of its successors was used: the client's earlier response was probably lost. After that, the token
     /// counts as stolen, and the session ends. As soon as one of several successors is used, the others become unusable.
+    ///
+    /// - Parameters:
+    ///   - presented: The digest of the token that the client has sent.
+    ///   - next: The digest of its successor, which the caller created.
+    ///   - now: The time of the refresh.
+    ///   - rules: The limits of age and the repeat window.
+    /// - Throws: `StoreFailure`.
     /// - Returns: `.rotated` with the session; `.expired` beyond the idle or absolute limit; `.reused` if the session was ended because of
     ///   a reused token; `.refused` for an unknown token.
     public func rotate(
@@ -83,6 +96,10 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     /// Ends the session of a refresh token, and finishes the idempotency key of the current request in the same transaction.
+    ///
+    /// Any token of the session works, also one that was used. An unknown token is not an error, and finishes the key too.
+    /// - Parameter refresh: The digest of the token.
+    /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request.
     public func end(refresh: TokenDigest) async throws {
         let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
@@ -95,6 +112,8 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     /// Returns whether a session exists. It doesn't check the limits of age, which the next rotation checks.
+    ///
+    /// It is a lookup on the calling thread.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try database.lookUp { database in
             try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
@@ -133,6 +152,13 @@ extension SQLiteSessionStore {
     }
 
     /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
+    ///
+    /// - Parameters:
+    ///   - digest: The token.
+    ///   - parent: The token that it replaced; `nil` for the first one of a session.
+    ///   - time: The time of the use, in seconds since 1970.
+    ///   - rules: The rules, for the repeat window.
+    ///   - database: The writer's connection, within the transaction.
     private static func use(
         _ digest: TokenDigest,
         parent: Data?,

@@ -2,17 +2,25 @@ public import AccountCore
 import Foundation
 package import GRDB
 
-/// The keys of access tokens in SQLite.
+/// The keys of access tokens in SQLite. A change replaces all rows in one transaction.
+///
+/// The keys are sealed with a secret that the database doesn't have.
 public struct SQLiteSigningKeyStore: SigningKeyStore {
     private let database: SQLiteDatabase
 
-    /// Creates the store.
+    /// Creates the store. Does no I/O.
     public init(_ database: SQLiteDatabase) {
         self.database = database
     }
 
+    /// Returns the stored keys.
+    /// - Throws: `StoreFailure`.
     public func signingKeys() async throws -> SigningKeySet { try await database.read { try SigningKeySet($0) } }
 
+    /// Changes the keys in one transaction. If the closure returns the same keys, nothing is written.
+    /// - Parameter change: Returns the new keys for the stored ones. Its error rolls the transaction back.
+    /// - Returns: The stored keys.
+    /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(
         _ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet
     ) async throws -> SigningKeySet {

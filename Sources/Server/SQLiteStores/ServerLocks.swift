@@ -5,7 +5,14 @@ public import Foundation
 /// The operating system releases a lock when its process ends, even after a crash. Leases that name a released lock end immediately.
 ///
 /// `flock` locks work on local disks only. A folder that several machines mount can't be used.
+///
+/// ```swift
+/// let locks = ServerLocks(folder: data.appending(path: "servers"))
+/// let holder = try locks.take()
+/// let stores = SQLiteAccountStores(database, locks: locks, holder: holder)
+/// ```
 public struct ServerLocks: Sendable {
+    /// The folder of the lock files.
     private let folder: URL
 
     /// Creates the locks of a folder. Does no I/O.
@@ -38,7 +45,10 @@ public struct ServerLocks: Sendable {
         }
     }
 
-    /// Whether a server runs. Removes the file of a stopped server. If the state can't be determined, the server counts as running.
+    /// Returns whether a server runs, and removes the file of a stopped server. If the state can't be determined, the server counts as
+    /// running.
+    /// - Parameter name: The name of a lock, as a lease stores it. A text that is not a UUID counts as held, so that no other file is
+    ///   removed.
     func isHeld(_ name: String) -> Bool {
         guard UUID(uuidString: name) != nil else { return true }
         return isLocked(path(name))
@@ -51,6 +61,8 @@ public struct ServerLocks: Sendable {
     }
 
     /// Whether a process holds the lock of a file. If none does, the file is removed.
+    ///
+    /// A file that doesn't exist is not locked. A file that can't be opened counts as locked.
     private func isLocked(_ path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return errno != ENOENT }
@@ -65,10 +77,14 @@ public struct ServerLocks: Sendable {
 }
 
 /// A lock that this process holds until the value is released. It is not inherited by programs that the process starts.
+///
+/// Its release removes the file before it closes the descriptor, so that no abandoned file stays after a graceful stop.
 public final class ServerLock: Sendable {
     /// The name of the lock, which leases store.
     public let name: String
+    /// The path of the lock file.
     private let path: String
+    /// The file descriptor, which holds the lock.
     private let descriptor: Int32
 
     fileprivate init(name: String, path: String, descriptor: Int32) {

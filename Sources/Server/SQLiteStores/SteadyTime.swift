@@ -5,13 +5,18 @@ public import RateLimiting
 /// The time of due times, leases and grace windows. It advances as fast as the wall clock, and steps of the wall clock do not change it.
 ///
 /// Within one boot, it is the boot's clock plus a constant in the database, so that all processes on the database agree, even after a
-/// restart. After a reboot, it continues from its last recorded value, plus the advance of the wall clock since then; if the wall clock was
-/// set back, plus a minute. It never runs backwards. It starts as the wall clock of the first server, and deviates from it by later
-/// adjustments of the wall clock. Use it for durations, and the wall clock for dates that a user reads.
+/// restart of a process.
+///
+/// After a reboot, it continues from its last recorded value, plus the advance of the wall clock since then. If the wall clock was set back
+/// meanwhile, it continues from the last value plus a minute. It never runs backwards.
+///
+/// It starts as the wall clock of the first server, and deviates from it by later adjustments of the wall clock. Use it for durations, and
+/// the wall clock for dates that a user reads.
 public struct SteadyTime: Sendable {
     private let database: SQLiteDatabase
     /// The time at which the boot's clock was zero.
     private let origin: Int64
+    /// Reads the clocks that outlive the process.
     private let snapshot: @Sendable () -> SnapshotTime
 
     /// Continues the time of a database.
@@ -48,6 +53,10 @@ public struct SteadyTime: Sendable {
     private static let shortestBoot: Int64 = 60_000_000_000
 
     /// Returns the origin of this boot: the stored one, or a new one that is stored.
+    ///
+    /// - Parameters:
+    ///   - now: The present reading of the clocks.
+    ///   - database: The writer's connection, within a transaction, so that all processes agree on the origin.
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
         let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
         // A boot without an id may be any boot.

@@ -32,6 +32,8 @@ public final class ValkeyClient: Sendable {
     private static let mostWaiting = 16_384
 
     /// Creates a client, which begins to connect.
+    ///
+    /// A connection that can't be established is not an error here. Use ``waitUntilReady(within:)`` to detect wrong settings at the start.
     /// - Parameters:
     ///   - address: The address of the server.
     ///   - name: The name of the connection in `CLIENT LIST`.
@@ -39,8 +41,6 @@ public final class ValkeyClient: Sendable {
     ///   - group: The event loops, of which the client uses one.
     ///   - metrics: The factory of the metrics.
     ///   - logger: Reports when the connection is ready or lost.
-    ///
-    /// A connection that can't be established is not an error here. Use ``waitUntilReady(within:)`` to detect wrong settings at the start.
     public init(
         address: ValkeyAddress,
         name: String = "holdfast",

@@ -66,12 +66,12 @@ final class KnownRefusals: Sendable {
     }
 
     /// Records a refusal by the server.
+    ///
+    /// The refusal is dropped if one of the keys changed since `version`, because the server may have decided before that change.
     /// - Parameters:
     ///   - version: The version of the keys before the request to the server.
     ///   - sent: The time of the request to the server.
     ///   - received: The time of the reply.
-    ///
-    /// The refusal is dropped if one of the keys changed since `version`, because the server may have decided before that change.
     func note(
         _ answer: RateLimitResult,
         _ reply: LimitReply,

@@ -1,16 +1,21 @@
 public import ErrorContract
 
 /// The point at which the connection breaks. The raw value is the parameter `drop`.
+///
+/// Set ``LabResponse/drop``. With a break, the client has an incomplete response; with ``LabResponse/truncate`` alone, the response is
+/// complete but its content is not.
 public enum LabDrop: String, Hashable, Sendable, CaseIterable {
-    /// Before the first byte of the response.
+    /// Before the first byte of the response. The client can't know whether the request took effect.
     case before
-    /// After the head, before the first byte of the body.
+    /// After the head, before the first byte of the body. The client has the status and the header fields.
     case headers
     /// In the middle of the body, or after `truncate` bytes of it. `Content-Length` is that of the whole body.
     case body
 }
 
-/// How the connection breaks. The raw value is the parameter `close`.
+/// The kind of a connection's end. The raw value is the parameter `close`.
+///
+/// It has an effect only with ``LabResponse/drop``.
 public enum LabClose: String, Hashable, Sendable, CaseIterable {
     /// The server closes it in an orderly way. A client can't distinguish this from the end of a body without a length.
     case fin
@@ -19,16 +24,21 @@ public enum LabClose: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The replacement of the body. The raw value is the parameter `content`.
+///
+/// Set ``LabResponse/content``. The status stays that of the outcome, so a success with another content is a 200.
 public enum LabContent: String, Hashable, Sendable, CaseIterable {
     /// The HTML page of a captive portal, without headers of the lab. A client must not decode it as a success.
     case html
-    /// A line of text, as a proxy sends it.
+    /// A line of text, as a proxy sends it, with the content type `text/plain`. The headers of the lab stay, so the client can read the
+    /// code from `X-Error-Code`.
     case text
-    /// An empty body.
+    /// An empty body without a content type. The headers of the lab stay.
     case empty
 }
 
 /// The character encoding of the body, which the content type doesn't report. The raw value is the parameter `charset`.
+///
+/// Set ``LabResponse/charset``. JSON must be UTF-8 (RFC 8259 §8.1), so a client reads the error from the headers.
 public enum LabCharset: String, Hashable, Sendable, CaseIterable {
     /// ISO 8859-1. Characters that it can't represent become `?`.
     case latin1
@@ -39,6 +49,9 @@ public enum LabCharset: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The target of a redirect. The raw value is the parameter `redirect`.
+///
+/// Set ``LabResponse/redirect``. The response at the target is the requested one without the redirect. The status is 302, or
+/// ``LabResponse/status`` if it is 301, 302, 303, 307 or 308.
 public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
     /// Another path of the same origin.
     case same
@@ -57,6 +70,9 @@ public struct LabProblem: Hashable, Sendable {
     public var field: String { path.joined(separator: ".") }
 
     /// Returns the problems of a response with a code; empty if the code concerns no field.
+    ///
+    /// The paths and codes are fixed for each code, so that a test knows them in advance.
+    /// - Parameter code: The code of the response.
     public static func of(_ code: ErrorCode) -> [LabProblem] {
         switch code {
         case .validationInvalidInput:

@@ -7,6 +7,9 @@ import Timekeeping
 /// let differences = scenario.expectation(ofCall: 1).differences(from: error)
 /// #expect(differences.isEmpty)
 /// ```
+///
+/// The server sends it as a part of a ``LabScenario``, and a client compares it with its result. The texts of differences are in English,
+/// for developers.
 public enum LabExpectation: Hashable, Sendable {
     /// A ``LabSuccess``.
     /// - authorized: Whether the served request carried credentials; `nil` if both are accepted.
@@ -15,6 +18,8 @@ public enum LabExpectation: Hashable, Sendable {
     case failure(LabFailure)
 
     /// Describes the differences between the expectation and a success.
+    ///
+    /// The texts are the same for each run, so a test can print them without an id or a time.
     /// - Parameter reply: The decoded body of the response.
     /// - Returns: One text per difference; empty if the expectation is met.
     public func differences(from reply: LabSuccess) -> [String] {
@@ -35,24 +40,33 @@ public enum LabExpectation: Hashable, Sendable {
 
 /// The error that a client must decode from a response. All its properties are compared, except the texts, which depend on the language.
 public struct LabFailure: Hashable, Sendable {
-    /// The kind of the failure.
+    /// The kind of the failure, which determines the client's reaction and its default text.
     public var kind: APIError.Kind
-    /// The server's code, or the client's own.
+    /// The server's code, or the client's own, such as `NETWORK_ERROR`, if there is no response.
     public var code: ErrorCode
-    /// The status, if a response is received.
+    /// The HTTP status; `nil` if no response is received. For an error inside a 200, it is the status in the body.
     public var status: Int?
     /// The delay in whole seconds; `nil` if the client must not read one. A range, because the delay of an HTTP date depends on the time of
     /// the response.
     public var retryAfter: ClosedRange<Int>?
     /// Whether the response contains a request id.
     public var namesRequest: Bool
-    /// The names of the fields with problems, in order; an empty name stands for the whole request.
+    /// The names of the fields with problems, in the order of the response. An empty name stands for the whole request. Texts of problems
+    /// are not compared.
     public var fields: [String]
     /// Whether a 504 with `SERVER_TIMEOUT` is accepted as well. A server that respects the client's timeout responds at the
     /// moment at which the client stops waiting, and either can be first.
     public var serverMayReport: Bool
 
-    /// Creates a failure.
+    /// Creates a failure. The defaults are those of an error with a complete response and without a delay.
+    /// - Parameters:
+    ///   - kind: The kind of the failure.
+    ///   - code: The server's code, or the client's own.
+    ///   - status: The status; `nil` if no response is received.
+    ///   - retryAfter: The valid delays in whole seconds; `nil` if the client must not read one.
+    ///   - namesRequest: Whether the response contains a request id.
+    ///   - fields: The names of the fields with problems, in order.
+    ///   - serverMayReport: Whether a 504 with `SERVER_TIMEOUT` is accepted as well.
     public init(
         _ kind: APIError.Kind,
         _ code: ErrorCode,
@@ -72,6 +86,8 @@ public struct LabFailure: Hashable, Sendable {
     }
 
     /// Describes the differences between the properties and an error.
+    /// - Parameter error: The error that the client has thrown.
+    /// - Returns: One text per property that differs, in the order of the properties.
     func differences(from error: APIError) -> [String] {
         var texts: [String] = []
         func compare<Value: Equatable>(_ name: String, _ read: Value, _ expected: Value) {
@@ -101,7 +117,8 @@ extension LabExpectation: Codable {
         case serverMayReport = "server_may_tell"
     }
 
-    /// Decodes an expectation.
+    /// Decodes an expectation. An outcome other than `failure` is a success, and a missing end of a range of delays is its beginning.
+    /// - Throws: `DecodingError` if a required member is missing or has another type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard try container.decode(String.self, forKey: .outcome) == "failure" else {
@@ -123,7 +140,7 @@ extension LabExpectation: Codable {
         )
     }
 
-    /// Encodes the expectation.
+    /// Encodes the expectation. A delay is encoded as the members `retry_after_from` and `retry_after_to`, in seconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {

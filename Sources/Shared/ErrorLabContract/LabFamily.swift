@@ -3,6 +3,9 @@ import ErrorContract
 /// A kind of server whose error body the lab can send, with the error that a client must decode from it.
 ///
 /// The lab sends one real body per kind, so that a client's decoder can be tested against all of them: `GET /dev/lab/answer?family=stripe`.
+///
+/// The bodies are on the server, in a table that has the same names. Use a family to test how an app handles the errors of a third-party
+/// API, such as a payment provider, without calling it.
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String
@@ -11,11 +14,11 @@ public struct LabFamily: Hashable, Sendable {
 
     /// Creates a kind of server.
     /// - Parameters:
-    ///   - name: The name.
+    ///   - name: The name, which is also the value of the parameter `family`.
     ///   - status: The status in the body or of the response.
     ///   - kind: The kind of the decoded error.
-    ///   - code: The code of the decoded error.
-    ///   - wait: The delay in seconds; `nil` for none.
+    ///   - code: The code of the decoded error: one of the body, or the client's code for the status.
+    ///   - wait: The delay in seconds, from the header or the body; `nil` for none.
     ///   - fields: The fields with problems, in order.
     private init(
         _ name: String,

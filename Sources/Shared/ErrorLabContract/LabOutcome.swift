@@ -1,12 +1,14 @@
 public import ErrorContract
 
 /// The outcome that the lab responds with: a success or an error.
+///
+/// A response has two outcomes: ``LabResponse/outcome`` for the calls that fail, and ``LabResponse/then`` for the others.
 public enum LabOutcome: Hashable, Sendable {
-    /// A success with a flat body, a ``LabSuccess``.
+    /// A success with a flat body, a ``LabSuccess``. The status is 200.
     case ok
-    /// A success with a body wrapped as `{"success":true,"data":{…}}`.
+    /// A success with a body wrapped as `{"success":true,"data":{…}}`. A client decodes the same value from it.
     case wrapped
-    /// An error with a code. A code that the server's catalogue doesn't contain needs a status.
+    /// An error with a code. A code that the server's catalogue doesn't contain needs a status: set ``LabResponse/status``.
     case code(ErrorCode)
 
     /// The outcome as a parameter: `ok`, `wrapped`, or the code.
@@ -33,17 +35,21 @@ public enum LabOutcome: Hashable, Sendable {
 }
 
 /// The delay that the lab reports. The invalid forms test that a client never waits less than it should, or forever.
+///
+/// For ``seconds(_:)`` and ``date(secondsAhead:)``, the body contains the delay in seconds, if its form supports it. For the other cases,
+/// the body contains no delay.
 public enum LabRetryAfter: Hashable, Sendable {
     /// A number of seconds from 0 to ``longest``, in the header and, if the form supports it, in the body.
     case seconds(Int)
-    /// The same as an HTTP date, relative to the time of the response. Negative numbers are in the past.
+    /// The same as an HTTP date (RFC 9110 §5.6.7), relative to the time of the response. Negative numbers are in the past, at most an hour;
+    /// positive ones are at most ``longest``.
     case date(secondsAhead: Int)
     /// No delay, not even for a 429.
     case absent
     /// An arbitrary text of 1 to 64 printable ASCII characters, only in the header.
     case raw(String)
 
-    /// The maximum delay in seconds: a day.
+    /// The maximum delay in seconds: a day. It only limits the reported delay; the lab itself doesn't wait.
     public static let longest = 86_400
 
     /// The delay as a parameter: `30`, `date:30`, `none`, `raw:soon`.
@@ -77,12 +83,19 @@ public enum LabRetryAfter: Hashable, Sendable {
 }
 
 /// The body of a successful response of the lab. It reports what the server observed, so that a test can check it.
+///
+/// It works as the response type of any call to the lab:
+///
+/// ```swift
+/// let reply: LabSuccess = try await api.get(LabResponse(.ok).path())
+/// ```
 public struct LabSuccess: Codable, Hashable, Sendable {
     /// Always `ok`.
     public var lab = "ok"
     /// The method of the request.
     public var method: String
-    /// The number of the call, starting with 1: of the same address in the same session, or of the token.
+    /// The number of the call, starting with 1. Calls of the same query in the same session are counted together; for
+    /// ``LabPath/protected``, calls of the same session of tokens.
     public var attempt: Int
     /// Whether the request carried an `Authorization` header.
     public var authorized: Bool
@@ -93,6 +106,12 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     public var reuses: Int?
 
     /// Creates a reply.
+    /// - Parameters:
+    ///   - method: The method of the request.
+    ///   - attempt: The number of the call, starting with 1.
+    ///   - authorized: Whether the request carried an `Authorization` header.
+    ///   - refreshes: The number of refreshes of the token's session.
+    ///   - reuses: The number of refresh tokens that were used more than once.
     public init(method: String, attempt: Int, authorized: Bool, refreshes: Int? = nil, reuses: Int? = nil) {
         self.method = method
         self.attempt = attempt
@@ -103,6 +122,9 @@ public struct LabSuccess: Codable, Hashable, Sendable {
 }
 
 /// Credentials of the lab, which are only valid for ``LabPath/protected``. They belong to no account.
+///
+/// The client gets them from ``LabPath/token``, and new ones from ``LabPath/refresh``. Use them to test how an app refreshes a session
+/// without an account.
 public struct LabTokens: Codable, Hashable, Sendable {
     /// The token for `Authorization: Bearer …`.
     public var accessToken: String
@@ -118,6 +140,10 @@ public struct LabTokens: Codable, Hashable, Sendable {
     }
 
     /// Creates credentials.
+    /// - Parameters:
+    ///   - accessToken: The token for `Authorization: Bearer …`.
+    ///   - refreshToken: The token that is exchanged for a new pair.
+    ///   - lifetimeMilliseconds: The lifetime of the access token, in milliseconds.
     public init(accessToken: String, refreshToken: String, lifetimeMilliseconds: Int) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -135,6 +161,7 @@ public struct LabRefresh: Codable, Hashable, Sendable {
     }
 
     /// Creates a request.
+    /// - Parameter refreshToken: The refresh token of the latest pair.
     public init(refreshToken: String) {
         self.refreshToken = refreshToken
     }

@@ -2,12 +2,17 @@ import ErrorContract
 
 /// A parameter of ``LabPath/answer``: its name, its values and its effect. The server's page, its documentation and the parser use the same
 /// table.
+///
+/// ``all`` is the only list of parameters. A name that is not in it is refused, so a new parameter needs a row in the table and a line in
+/// the parser of ``LabResponse``.
 public struct LabParameter: Hashable, Sendable {
     /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
+    ///
+    /// The cases correspond to the functions of the parser: a value of another form is refused with the text of ``LabParameter/allowed``.
     public enum Values: Hashable, Sendable {
-        /// One of some words.
+        /// One of some words, which are compared exactly.
         case choice([String])
-        /// A whole number.
+        /// A whole number within a range, in decimal digits.
         case whole(ClosedRange<Int>)
         /// A number from 0 to 1.
         case fraction
@@ -15,7 +20,7 @@ public struct LabParameter: Hashable, Sendable {
         case outcome
         /// A delay, see ``LabRetryAfter``.
         case delay
-        /// A language tag.
+        /// A language tag of 2 to 35 letters, digits and hyphens.
         case language
         /// A line of at most 100 printable ASCII characters.
         case line
@@ -27,7 +32,7 @@ public struct LabParameter: Hashable, Sendable {
     public let name: String
     /// The values.
     public let values: Values
-    /// The effect, in words.
+    /// The effect, as a sentence for the page and the documentation.
     public let summary: String
 
     /// A description of the values.
@@ -36,7 +41,7 @@ public struct LabParameter: Hashable, Sendable {
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .fraction: "a number from 0 to 1"
-        case .outcome: "ok, wrapped, or a code of the catalogue (any other code in capitals together with status)"
+        case .outcome: "ok, wrapped, or a code of the catalogue; any other code in capitals requires status"
         case .delay: "seconds from 0 to 86400, date:SECONDS, none, or raw:TEXT"
         case .language: "a language tag such as es"
         case .line: "at most 100 characters of ASCII"
@@ -55,7 +60,7 @@ public struct LabParameter: Hashable, Sendable {
         self.summary = summary
     }
 
-    /// The parameters of ``LabPath/answer``.
+    /// The parameters of ``LabPath/answer``, in the order of the page.
     public static let all: [LabParameter] = [
         LabParameter("code", .outcome, "The code of the response, or a success; ok by default."),
         LabParameter("form", .choice(ErrorForm.allCases.map(\.rawValue)), "The form of an error's body."),
@@ -81,6 +86,7 @@ public struct LabParameter: Hashable, Sendable {
     ]
 
     /// Returns the raw values of an enumeration as a choice.
+    /// - Parameter type: The enumeration, whose cases are listed in their order.
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
         .choice(type.allCases.map(\.rawValue))
     }
@@ -94,11 +100,15 @@ struct LabParameterReader {
     /// The names and values of a request, in order. Of equal names, the last one is used.
     private let values: [(name: String, value: String)]
 
+    /// Creates a parser.
+    /// - Parameter values: The decoded names and values of a request, in order.
     init(_ values: [(name: String, value: String)]) {
         self.values = values
     }
 
     /// Returns the value of a parameter with some words; `nil` if it is absent or another word.
+    ///
+    /// - Parameter name: The name of the parameter, which must be in ``LabParameter/all``.
     mutating func word(_ name: String) -> String? {
         read(name) { text, values in
             guard case .choice(let words) = values, words.contains(text) else { return nil }
@@ -107,6 +117,9 @@ struct LabParameterReader {
     }
 
     /// Returns a whole number within the range of the parameter.
+    ///
+    /// - Parameter name: The name of the parameter.
+    /// - Returns: The number; `nil` if it is absent or out of range.
     mutating func whole(_ name: String) -> Int? {
         read(name) { text, values in
             guard case .whole(let range) = values, let number = Int(text), range.contains(number) else { return nil }
@@ -115,6 +128,9 @@ struct LabParameterReader {
     }
 
     /// Returns a number from 0 to 1.
+    ///
+    /// - Parameter name: The name of the parameter.
+    /// - Returns: The number; `nil` if it is absent or out of range.
     mutating func fraction(_ name: String) -> Double? {
         read(name) { text, _ in
             guard let number = Double(text), (0...1).contains(number) else { return nil }
@@ -162,7 +178,7 @@ struct LabParameterReader {
             refuse(
                 String(name.prefix(64)),
                 .validationInvalidInput,
-                "no such parameter; there are " + known.joined(separator: ", ")
+                "unknown parameter; the parameters are " + known.joined(separator: ", ")
             )
         }
     }
@@ -174,13 +190,15 @@ struct LabParameterReader {
     mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
-            refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
+            refuse(name, .validationInvalidInput, "a code that is not in the catalogue requires status")
         }
         let given = Set(values.map(\.name))
         let pairs = [
-            ("family", "code", "either family or code"), ("family", "form", "a family has a form of its own"),
-            ("family", "lang", "a family has one language"), ("times", "flaky", "either times or flaky"),
-            ("content", "charset", "what content puts in place is ASCII"),
+            ("family", "code", "can't be combined with family"),
+            ("family", "form", "can't be combined with family, whose form is fixed"),
+            ("family", "lang", "can't be combined with family, whose language is fixed"),
+            ("times", "flaky", "can't be combined with times"),
+            ("content", "charset", "can't be combined with content, which is ASCII"),
         ]
         for (first, second, text) in pairs where given.contains(first) && given.contains(second) {
             refuse(second, .validationInvalidInput, text)
@@ -188,6 +206,10 @@ struct LabParameterReader {
     }
 
     /// Parses the last value of a parameter, and records a problem if it is invalid.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the parameter.
+    ///   - parse: Returns the value of a text; `nil` if the text is invalid. It gets the valid values of the parameter.
     private mutating func read<Value>(_ name: String, _ parse: (String, LabParameter.Values) -> Value?) -> Value? {
         guard let text = values.last(where: { $0.name == name })?.value else { return nil }
         guard let parameter = LabParameter.all.first(where: { $0.name == name }) else { return nil }
@@ -196,7 +218,11 @@ struct LabParameterReader {
         return nil
     }
 
-    /// Records a problem, unless the parameter has one.
+    /// Records a problem, unless the parameter has one or there are 50 already.
+    /// - Parameters:
+    ///   - name: The name of the parameter.
+    ///   - code: The code of the problem.
+    ///   - allowed: A description of the valid values.
     private mutating func refuse(_ name: String, _ code: ErrorCode, _ allowed: String) {
         guard problems.count < 50, !problems.contains(where: { $0.parameter == name }) else { return }
         problems.append(LabRefusal.Problem(parameter: name, code: code, allowed: allowed))

@@ -12,15 +12,19 @@ import Foundation
 ///
 /// Use it for a failure that no ``LabScenario`` has. Values out of range are refused by the server with all problems at once
 /// (``LabRefusal``), not by the client.
+///
+/// A session counts the calls of the same query. Use a new name for ``session`` in each test; otherwise, the counts of an earlier test
+/// continue. Without a name, all clients of the server share one count per query.
 public struct LabResponse: Hashable, Sendable {
     /// The maximum delay of a response, in milliseconds.
     public static let maximumDelay = 120_000
     /// The maximum delay between two parts of a body, in milliseconds. A body has at most 20 parts.
     public static let maximumDribble = 6_000
 
-    /// The outcome of the call.
+    /// The outcome of the calls that fail. With ``ok``, only the other properties cause a failure.
     public var outcome: LabOutcome
-    /// The kind of server whose error body is sent, such as `stripe`. See ``LabFamily``.
+    /// The kind of server whose error body is sent, such as `stripe`. It replaces ``outcome``, ``form`` and ``language``. See
+    /// ``LabFamily``.
     public var family: String?
     /// The form of an error's body; the server's default if `nil`.
     public var form: ErrorForm?
@@ -28,7 +32,7 @@ public struct LabResponse: Hashable, Sendable {
     public var language: Language?
     /// The status from 200 to 599, if it differs from the outcome's.
     public var status: Int?
-    /// The delay, if it differs from the outcome's.
+    /// The delay, if it differs from the outcome's. It is sent with any status, also with a success.
     public var retryAfter: LabRetryAfter?
     /// The time until the response begins, in milliseconds: from 0, the default, to ``maximumDelay``.
     public var delay = 0
@@ -36,7 +40,7 @@ public struct LabResponse: Hashable, Sendable {
     public var dribble = 0
     /// The point at which the connection breaks.
     public var drop: LabDrop?
-    /// How the connection breaks.
+    /// The kind of the connection's end; by default, an orderly one. It has an effect only with ``drop``.
     public var close = LabClose.fin
     /// The number of bytes of the body that are sent, from 0 to 65,536. With ``LabDrop/body``, `Content-Length` is that of the whole body;
     /// without it, that of the sent part.
@@ -56,14 +60,17 @@ public struct LabResponse: Hashable, Sendable {
     public var times: Int?
     /// The share of calls that fail, from 0 to 1. The same calls fail each time: see ``fails(call:)``.
     public var flaky: Double?
-    /// The seed that determines which of the calls fail, from 0 to 1,000,000,000.
+    /// The seed that determines which of the calls fail, from 0, the default, to 1,000,000,000. Each seed selects other calls; it has an
+    /// effect only with ``flaky``.
     public var seed = 0
-    /// The outcome of the calls that don't fail.
+    /// The outcome of the calls that don't fail; by default, a success. It has no defects.
     public var then = LabOutcome.ok
     /// The name of the session, whose calls are counted together: letters, digits and `._-`, at most 64.
     public var session: String?
 
     /// Creates a response. Set its other properties afterwards.
+    ///
+    /// For a single failure, an outcome is enough. A test with retries sets `times` and a new session name as well.
     /// - Parameters:
     ///   - outcome: The outcome of the calls that fail.
     ///   - retryAfter: The delay, if it differs from the outcome's.
@@ -83,6 +90,7 @@ public struct LabResponse: Hashable, Sendable {
 
     /// Returns whether a call of the session fails. The client and the server compute the same result, so that a test knows it in advance.
     ///
+    /// O(1), without randomness: the result depends only on ``times``, ``flaky``, ``seed`` and the number of the call.
     /// - Parameter call: The number of the call in its session, starting with 1.
     public func fails(call: Int) -> Bool {
         if let times { return call <= times }
@@ -91,6 +99,9 @@ public struct LabResponse: Hashable, Sendable {
     }
 
     /// Returns a pseudorandom number from 0 up to but not including 1 for a call (SplitMix64).
+    /// - Parameters:
+    ///   - seed: The seed of the response.
+    ///   - call: The number of the call, starting with 1.
     private static func chance(seed: Int, call: Int) -> Double {
         var mixed = UInt64(truncatingIfNeeded: seed) &+ UInt64(truncatingIfNeeded: call) &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -100,6 +111,7 @@ public struct LabResponse: Hashable, Sendable {
 
     /// Returns the path with its query, for a client. Parameters with default values are omitted.
     ///
+    /// The path works with any method that the lab supports: GET, POST, PUT, PATCH, DELETE and OPTIONS.
     /// - Parameter root: The path at which the lab is mounted.
     public func path(root: String = LabPath.root) -> String {
         LabPath.join(root + LabPath.answer, parameters)
@@ -179,6 +191,8 @@ extension LabResponse {
 
     /// Parses a response from the parameters of a request.
     ///
+    /// An absent parameter has its default value. The order of the parameters has no effect on the result, only on the order of the
+    /// problems.
     /// - Parameters:
     ///   - parameters: Decoded names and values. Of equal names the last one is used.
     ///   - catalogue: The codes that don't require a status.

@@ -11,8 +11,13 @@ public import ErrorContract
 /// ```
 ///
 /// To produce a failure that is not in the table, request a ``LabResponse``.
+///
+/// A scenario contains everything that a runner needs: the request, its credentials and timeout, and the results of each call. Names are
+/// stable, so that a test can select a scenario by its name.
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The kind of failure. It is open, so that an app can show the groups of a newer server.
+    ///
+    /// Compare it with the constants; an unknown group is shown by its name.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
         /// The name of the group.
         public let rawValue: String
@@ -23,7 +28,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        /// Every code of the catalogue.
+        /// Every code of the catalogue. The request is the simplest one that responds with the code.
         public static let codes = Self(rawValue: "Codes")
         /// The forms of an error's body.
         public static let forms = Self(rawValue: "Forms")
@@ -43,11 +48,13 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let queue = Self(rawValue: "Offline queue")
         /// Redirects.
         public static let redirects = Self(rawValue: "Redirects")
-        /// The error bodies of other servers.
+        /// The error bodies of other servers, such as payment providers and web frameworks.
         public static let families = Self(rawValue: "Other servers")
     }
 
     /// The credentials of the lab that a request carries. The client fetches them from ``path`` before the first call.
+    ///
+    /// The credentials come from the lab, never from the app's own session.
     public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// None.
         case none
@@ -87,12 +94,12 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public let credentials: Authorization
     /// The client's timeout for the call, in milliseconds; its default if `nil`. Scenarios about slow responses need a short one.
     public let timeoutMilliseconds: Int?
-    /// The number of calls that the scenario needs.
+    /// The number of calls that the scenario needs, without the retries of the client; usually 1.
     public let calls: Int
     /// The expected results of the first and the following calls. The last one also applies to all further calls.
     public let expected: [LabExpectation]
 
-    /// The name.
+    /// The name, which is unique in the table.
     public var id: String { name }
 
     private enum CodingKeys: String, CodingKey {
@@ -138,6 +145,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// Returns the path for a session. Use a new session for each run, because the server counts its calls.
     ///
+    /// - Returns: The path to request, below the server's address.
     /// - Parameter session: Letters, digits and `._-`, at most 64.
     public func path(session: String) -> String {
         path.replacing(LabPath.sessionPlace, with: session)
@@ -145,6 +153,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// Returns the expected result of a call.
     ///
+    /// O(1). A scenario without expectations returns a success.
     /// - Parameter call: The number of the call in the session, starting with 1.
     public func expectation(ofCall call: Int) -> LabExpectation {
         expected.indices.contains(call - 1) ? expected[call - 1] : expected.last ?? .success()
@@ -152,6 +161,8 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 }
 
 /// A server's list of scenarios: the body of the response of ``LabPath/scenarios``.
+///
+/// An app decodes it, so that it shows the scenarios of the server instead of the built-in ones.
 public struct LabListing: Codable, Hashable, Sendable {
     /// The scenarios.
     public var scenarios: [LabScenario]
@@ -165,6 +176,7 @@ public struct LabListing: Codable, Hashable, Sendable {
 extension LabScenario {
     /// Returns all scenarios, by group.
     ///
+    /// O(number of codes and families). The result is computed each time; a server or a model stores it.
     /// - Parameters:
     ///   - root: The path at which the lab is mounted.
     ///   - catalogue: The codes, each of which gets a scenario.
@@ -179,7 +191,8 @@ extension LabScenario {
         .forms, .delays, .connections, .bodies, .sequences, .queue, .sessions, .limits, .redirects, .codes, .families,
     ]
 
-    /// Creates a scenario for a response.
+    /// Creates a scenario for a response. The parameters are those of the public initializer, with the response and the root of the lab
+    /// instead of the path, and always one call.
     init(
         _ name: String,
         _ group: Group,
@@ -208,6 +221,7 @@ extension LabScenario {
 
 extension LabResponse {
     /// Returns the response with some properties changed.
+    /// - Parameter change: Changes a copy of the response.
     func with(_ change: (inout LabResponse) -> Void) -> LabResponse {
         var answer = self
         change(&answer)
@@ -216,6 +230,9 @@ extension LabResponse {
 }
 
 /// The paths of the error lab, below the path at which it is mounted.
+///
+/// Append a path to the root, such as `LabPath.root + LabPath.protected`. A ``LabResponse`` creates its path itself: see
+/// ``LabResponse/path(root:)``.
 public enum LabPath {
     /// The default path at which the lab is mounted. It serves the lab's page.
     public static let root = "/dev/lab"
@@ -223,14 +240,14 @@ public enum LabPath {
     public static let answer = "/answer"
     /// Lists the scenarios. See ``LabScenario``.
     public static let scenarios = "/scenarios"
-    /// Creates a session of the lab.
+    /// Creates a session of the lab by POST. The response is ``LabTokens``.
     public static let token = "/token"
-    /// Refreshes a session of the lab.
+    /// Refreshes a session of the lab by POST. The body is ``LabRefresh``, and the response is ``LabTokens``.
     public static let refresh = "/token/refresh"
     /// Responds only to requests with a session of the lab.
     public static let protected = "/protected"
     /// Admits a limited number of requests per window.
     public static let limited = "/limited"
-    /// Returns the error that a client decodes from a given response.
+    /// Returns the error that a client decodes from a given response, with its reaction and the text for the user.
     public static let read = "/read"
 }

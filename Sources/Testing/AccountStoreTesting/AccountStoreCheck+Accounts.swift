@@ -11,8 +11,12 @@ extension AccountStoreCheck {
     /// account's state.
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
-    /// Checks that each field survives a round trip, once for each state of an account. The values contain a non-ASCII domain, an emoji,
-    /// quotes and a semicolon, so that a store that builds SQL from strings or uses a narrow text encoding fails.
+    /// Checks that each field survives a round trip, once for each state of an account.
+    ///
+    /// The values contain a non-ASCII domain, an emoji, quotes and a semicolon. A store fails if it builds SQL from strings or uses a
+    /// narrow text encoding.
+    ///
+    /// A store fails too if it stores only the normalized address: lookups ignore case, but emails go to the address as the user typed it.
     private static let accountsAsStored: [AccountStoreCheck] = Account.State.allCases.map { state in
         check("Returns an account that is \(state.rawValue) unchanged, by address in any case and by id") { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
@@ -32,8 +36,14 @@ extension AccountStoreCheck {
 
     /// Checks of inserts (single, in bulk and concurrent), of lookups, of the order of the list, and of rehashing.
     ///
-    /// A unique constraint of the database must decide about a taken address: a store that reads before it writes admits two of the fifty
-    /// concurrent inserts.
+    /// Common causes of failures:
+    /// - *Refuses a taken address*: the unique index compares bytes instead of the normalized address.
+    /// - *Throws for a taken id*: an "insert or ignore" hides the conflict of the id. Only a conflict of the address may return `false`.
+    /// - *Adds one account of fifty concurrent ones*: the store reads before it writes. Only a unique constraint of the database can decide
+    ///   about a taken address; otherwise, two of the fifty inserts succeed.
+    /// - *Adds none of many accounts if one has a taken id*: the bulk insert isn't one transaction.
+    /// - *Replaces a hash unless the password has changed meanwhile*: the update doesn't compare the old hash. A sign-in with an outdated
+    ///   hash would then overwrite a new password. The epoch stays unchanged, because a rehash must not end sessions.
     private static let accountsAdded: [AccountStoreCheck] = [
         check("Finds nothing by another address or id") { stores in
             try await stores.addAccount()
@@ -118,9 +128,14 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks that a suspended or inactive account loses its sessions, reset links and lock tokens in the same transaction, and that
-    /// another account keeps them. Each change raises the epoch, so that a sign-in that verified the password before the change can't open
-    /// a session after it.
+    /// Checks that a suspended or inactive account loses its sessions, reset links and lock tokens in the same transaction, and that other
+    /// accounts are not affected.
+    ///
+    /// Each change raises the epoch. A sign-in that verified the password before the change therefore can't open a session after it. The
+    /// links stay invalid when the account becomes active again, so a store must delete or mark them, and not only check the state when
+    /// they are used.
+    ///
+    /// A change to the current state is a no-op that returns `true`. An unknown account returns `false`.
     private static let accountStates: [AccountStoreCheck] =
         [Account.State.suspended, .inactive].map { state in
             check("Ends sessions and links of an account that becomes \(state.rawValue), and raises its epoch") { stores in
@@ -159,6 +174,9 @@ extension AccountStoreCheck {
         ]
 
     /// Returns a check whose description begins with `accounts:`.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -168,6 +186,9 @@ extension AccountStoreCheck {
 
     /// Checks of `DecoyStore`: all processes read the same spans, and concurrent changes are applied one after another without a lost
     /// update.
+    ///
+    /// The closure of `renewDecoys` is a read-modify-write cycle. A store needs a transaction with a write lock, or must repeat the closure
+    /// after a conflict. The closure must therefore have no side effects.
     public static let decoys: [AccountStoreCheck] = [
         AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)

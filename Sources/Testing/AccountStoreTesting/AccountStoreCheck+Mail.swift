@@ -7,10 +7,14 @@ import RateLimiting
 extension AccountStoreCheck {
     /// Checks of `MailIntentQueue` and `MailQueueInspection`: claims, leases, the order of reset requests, and the tools of an operator.
     ///
-    /// All times are given by the checks, so a store must take them from its arguments and never from the clock of the database.
+    /// The checks pass all times. A store must use these arguments, and never the clock of the database: the times of the checks lie in the
+    /// past, so a store with its own clock would treat each lease as expired.
     public static let intents = claims + leases + turns + inspections
 
     /// Returns a check whose description begins with `intents:`.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -45,6 +49,16 @@ extension AccountStoreCheck {
     }
 
     /// Checks of `claim`: exact values, oldest first, the limit, and that no two concurrent workers receive the same intent.
+    ///
+    /// Common causes of failures:
+    /// - *Returns intents as they were added*: the store keeps only the normalized address, or loses the origin.
+    /// - *Gives each of a hundred intents to one of forty concurrent workers*: the store selects and updates in two statements without a
+    ///   lock. In PostgreSQL, use `for update skip locked`; in SQLite, use one writing transaction.
+    /// - *Returns a request from a clock that was ahead*: the store treats the creation time as the due time. A new intent is due
+    ///   immediately.
+    /// - *Removes a settled intent, and only it*: the store identifies an intent by its contents instead of its id.
+    /// - *Returns the time of the oldest intent that is due*: claimed and abandoned intents are counted. The time is a metric for the delay
+    ///   of emails, so it must include only intents that a worker could send now.
     private static let claims: [AccountStoreCheck] = [
         check("Returns intents as they were added, with the typed address") { stores in
             let reset = try intent()
@@ -111,8 +125,22 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of leases. An intent is hidden from other workers until its lease ends. The end of the lease identifies its holder: calls
-    /// with an earlier end change nothing, because another worker may have claimed the intent since.
+    /// Checks of leases. An intent is hidden from other workers until its lease ends.
+    ///
+    /// The end of the lease identifies its holder. The store must ignore calls with an earlier end, because another worker may have claimed
+    /// the intent since.
+    ///
+    /// A lease that ends without a result is not a failure of the email: the worker may have crashed. Only `postpone` and `abandon`
+    /// increment the number of failures.
+    ///
+    /// An abandoned intent is a dead letter. It stays visible for operators until its time, but workers don't receive it, and `count`
+    /// excludes it.
+    ///
+    /// Common causes of failures:
+    /// - *Hides a taken intent until its lease ends*: the comparison with the end is exclusive. At its end, the lease is over.
+    /// - *Returns a postponed intent at its time*: the store returns the intent at the end of its lease, or resets the failures.
+    /// - *Ignores the holder of a lease that has passed to another*: the update compares only the id.
+    /// - *Never returns or counts an abandoned intent*: the store marks the state, but `claim` compares only the due time.
     private static let leases: [AccountStoreCheck] = [
         check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
             let intent = try intent()
@@ -172,8 +200,18 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of the order in which reset requests are claimed: the networks take turns, so that a network with many requests delays the
-    /// others by one email per turn only. New requests and due intents alternate.
+    /// Checks of the order in which reset requests are claimed.
+    ///
+    /// The networks take turns, oldest request first. A network with many requests therefore delays the others by one email per turn only.
+    /// Requests without a known network are a network too. New requests and due intents, such as confirmations and retries, alternate.
+    ///
+    /// A returned intent keeps its turn: `release` makes it the next one, without a failure. With `includesResets: false`, `claim` returns
+    /// only confirmations; a worker uses this while the limit of all reset emails is exhausted.
+    ///
+    /// Common causes of failures:
+    /// - *Takes reset requests in turn by network*: the store orders by time only, or doesn't continue after the last network.
+    /// - *Takes a returned intent next*: the store returns the intent to the end of its network, or accepts a release under another lease.
+    /// - *Alternates new and due intents*: one of the two kinds always comes first.
     private static let turns: [AccountStoreCheck] = [
         check("Takes reset requests in turn by network, the oldest of each") { stores in
             for number in 0..<50 { try await stores.intents.enqueue(try intent("192.0.2.0/24", number)) }
@@ -222,6 +260,10 @@ extension AccountStoreCheck {
     ]
 
     /// Checks of the tools of an operator: the list of emails with their states, and a retry on demand.
+    ///
+    /// A retry makes pending intents due. It includes abandoned intents only on request, and never changes an intent that a worker holds,
+    /// so that no email is sent twice.  The list shows the recipient of a confirmation by its account, whose address is not stored in the
+    /// queue.
     private static let inspections: [AccountStoreCheck] = [
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
@@ -261,8 +303,17 @@ extension AccountStoreCheck {
         },
     ]
 
-    /// Checks of `SentResetStore`: several tries of an email count once, the limit for all emails is paced, and concurrent calls never
+    /// Checks of `SentResetStore`: several attempts for an email count once, the limit for all emails is paced, and concurrent calls never
     /// exceed a limit.
+    ///
+    /// A reservation is identified by the id of the intent, so that a retry after a crash doesn't use a second unit. The window of an
+    /// account slides: a unit becomes available exactly when its email leaves the window, even if a sweep has run. Cancellation returns the
+    /// unit of an email that was never sent.
+    ///
+    /// Common causes of failures:
+    /// - *Counts several tries of an email once*: each call adds a row, or a repetition doesn't replace the time of the first.
+    /// - *Paces all emails*: the store counts in the whole window. A policy of 100 per minute with a burst of 10 admits 10 per 6 s.
+    /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
     public static let sentResets: [AccountStoreCheck] = [
         AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in
             let account = try await stores.addAccount()
@@ -309,6 +360,16 @@ extension AccountStoreCheck {
 
     /// Checks of `AuditStore`: the order of events, events of unknown accounts, and the sweep, which limits the events of each kind
     /// separately.
+    ///
+    /// Events with the same time are returned in the order in which they were appended, newest first, so a store needs a sequence number
+    /// besides the time. Events of unknown accounts are skipped without an error, because an account can be deleted while its events are
+    /// pending in memory.
+    ///
+    /// The separate limits preserve rare events, such as a password reset, when an attacker causes hundreds of failed sign-ins.
+    ///
+    /// Common causes of failures:
+    /// - *Skips events of unknown accounts*: a foreign key refuses the whole batch.
+    /// - *Sweeps old events, and all but the newest of each kind*: the store counts all kinds of an account together.
     public static let audit: [AccountStoreCheck] = [
         AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))

@@ -6,13 +6,17 @@ extension AccountStoreCheck {
     /// Checks of `SessionStore`: opening, rotation of refresh tokens, repeats within the window, detection of reuse (RFC 9700 §4.14.2),
     /// expiry and sweeps.
     ///
-    /// The rules are the defaults of `SessionRules`: 30 days idle, 90 days in all, and 10 s for repeats.
+    /// The rules are the defaults of `SessionRules`: a session ends after 30 days without a refresh, and 90 days after the sign-in. A
+    /// second use of a token is a repeat for 10 s.
     public static let sessions = sessionBegins + rotations + repeats + sessionEnds + sessionSweeps
 
     /// A day in seconds.
     private static let day: TimeInterval = 86_400
 
     /// Returns a check whose description begins with `sessions:`.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -21,6 +25,9 @@ extension AccountStoreCheck {
     }
 
     /// Returns a check that begins with an open session of a new account.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check, which receive the session.
     private static func withSession(
         _ rule: String,
         _ body: @escaping @Sendable (OpenedSession) async throws -> Void
@@ -28,8 +35,10 @@ extension AccountStoreCheck {
         check(rule) { stores in try await body(try await OpenedSession(stores, account: try await stores.addAccount())) }
     }
 
-    /// Checks that a session opens only for an active account, and only in the epoch in which the caller verified the password. A session
-    /// that was refused must leave no usable token.
+    /// Checks that a session opens only for an active account, and only in the epoch in which the caller verified the password.
+    ///
+    /// The store must compare state and epoch in the statement that inserts the session. A separate check allows a race: a password reset
+    /// between the two would leave a session that was opened with the old password. A refused session must leave no usable token.
     private static let sessionBegins: [AccountStoreCheck] = [
         check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
             let account = try await stores.addAccount()
@@ -55,8 +64,10 @@ extension AccountStoreCheck {
         }
     ]
 
-    /// Checks of the rotation of tokens and of the two limits: 30 days without a refresh, and 90 days since the sign-in. A session that
-    /// exactly reaches a limit is still refreshed.
+    /// Checks of the rotation of tokens and of the two limits: 30 days without a refresh, and 90 days since the sign-in.
+    ///
+    /// A session that exactly reaches a limit is still refreshed. An expired session returns `expired` once, which ends it; later uses
+    /// return `refused`. Reuse of a token ends only its own session, and not the sessions of other devices.
     private static let rotations: [AccountStoreCheck] =
         [
             withSession("Returns the next token for a token, repeatedly") { opened in
@@ -108,8 +119,17 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of a second use of a token. Within 10 s of the first use, it is a repeat of a request whose response was lost, and returns
-    /// another successor. When one successor has been used, each further use of the others ends the session.
+    /// Checks of a second use of a token.
+    ///
+    /// A second use within 10 s of the first is a repeat of a request whose response was lost. It returns another successor, because the
+    /// store has only digests and can't return the first successor again. Both successors are valid until one of them is used. Then the
+    /// client has received that one, and a later use of any other means that the token was stolen: it ends the session.
+    ///
+    /// Common causes of failures:
+    /// - *Ends the session on an early repeat if a successor was used*: the store compares only the time, not the use of the successors.
+    /// - *Measures the repeat window from the first use*: each repeat restarts the window. A thief could then use an old token forever.
+    /// - *Treats concurrent uses of a token as repeats*: two transactions read the token as unused. The store must lock the session first.
+    /// - *Accepts the last of five successors*: the store marks only the used successor, and not its siblings.
     private static let repeats: [AccountStoreCheck] =
         [
             withSession("Ends the session on an early repeat if a successor was used") { opened in
@@ -181,7 +201,10 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of the end of a session by any token of its family, also by one that was used before.
+    /// Checks of the end of a session by any token of its family, including tokens that were used before.
+    ///
+    /// A client can sign out with an old token after a lost response. A store that compares only current tokens would leave that session
+    /// open. A second call and an unknown token are not errors.
     private static let sessionEnds: [AccountStoreCheck] = [
         withSession("Ends a session by its token, even twice") { opened in
             try require(await opened.isAlive, "The session is alive")
@@ -207,6 +230,14 @@ extension AccountStoreCheck {
 
     /// Checks that a sweep removes expired sessions a week after their expiry, and used tokens after the idle limit, but nothing that a
     /// client can still use.
+    ///
+    /// The week lets the server report an expired session as expired instead of unknown. A sweep works in batches and returns whether there
+    /// is more to remove, so the checks call it until it returns `false`.
+    ///
+    /// Common causes of failures:
+    /// - *Sweeps sessions a week after their expiry*: the store measures from the sign-in instead of the last refresh.
+    /// - *Sweeps tokens whose use exceeds the idle limit*: the store removes all tokens of a session, or never removes used ones, so that
+    ///   the table grows with each refresh.
     private static let sessionSweeps: [AccountStoreCheck] = [
         check("Sweeps sessions a week after their expiry, and no others") { stores in
             let account = try await stores.addAccount()

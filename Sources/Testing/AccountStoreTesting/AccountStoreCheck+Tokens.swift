@@ -5,9 +5,14 @@ import Foundation
 
 extension AccountStoreCheck {
     /// Checks of `ResetTokenStore`: lookup and expiry, the single use of a token, and the removal of old tokens.
+    ///
+    /// A store has only the digests of tokens. No check can therefore require that it returns a token itself.
     public static let resetTokens = lookups + confirmations + tokenRemovals
 
     /// Returns a check whose description begins with `resetTokens:`.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check.
     private static func check(
         _ rule: String,
         _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
@@ -15,8 +20,11 @@ extension AccountStoreCheck {
         AccountStoreCheck("resetTokens", rule, body)
     }
 
-    /// Checks of `find`, `insert` and `hasExpired`. A token expires exactly an hour after its creation: it is refused at that instant.
-    /// Lookups don't consume it.
+    /// Checks of `find`, `insert` and `hasExpired`.
+    ///
+    /// Lookups don't consume a token, because email scanners open links. A token expires exactly an hour after its creation: it is refused
+    /// at that instant. `hasExpired` returns `true` only for an unused token, so that the page of a used link doesn't offer the same
+    /// explanation as that of an expired one.
     private static let lookups: [AccountStoreCheck] =
         [
             check("Finds a live token with its account repeatedly") { stores in
@@ -81,6 +89,15 @@ extension AccountStoreCheck {
 
     /// Checks of `confirm`, which makes five changes in one transaction or none: it consumes the token, stores the password hash, raises
     /// the epoch, ends all sessions and other tokens of the account, and adds the intent of the confirmation email.
+    ///
+    /// Common causes of failures:
+    /// - *Changes nothing if the intent can't be added*: the intent is inserted in a second transaction. A crash between the two would
+    ///   change a password without an email to the owner.
+    /// - *Accepts one of fifty concurrent confirms*: the store reads the token and deletes it later. The deletion itself must decide who
+    ///   wins. The check has twenty rounds, because a race may not show in the first one.
+    /// - *Accepts one of an account's tokens if they are confirmed concurrently*: the store locks the token instead of the account.
+    /// - *Finds and consumes no token of an account that is suspended*: the store doesn't compare the state of the account, or consumes the
+    ///   token before it does.
     private static let confirmations: [AccountStoreCheck] =
         [
             check("Consumes a token once, which sets the password and raises the epoch") { stores in
@@ -179,8 +196,18 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `prune`, `discard`, `sweep` and the limit of live tokens per account. A link that a user has received must survive the
-    /// removal of a newer one whose email failed.
+    /// Checks of `prune`, `discard`, `sweep` and the limit of live tokens per account.
+    ///
+    /// A link that a user has received must survive the removal of a newer one whose email failed. Therefore `prune` compares with a token
+    /// and not with the newest one.
+    ///
+    /// Common causes of failures:
+    /// - *Keeps a delivered link when an older one is pruned*: `prune` counts newer tokens, whose emails may never arrive.
+    /// - *Keeps the last of several tokens that were created at the same instant*: the store orders by time alone. The token of the call is
+    ///   the newest of its instant.
+    /// - *Sweeps expired tokens, and nothing else*: the store removes a token at its expiry. `hasExpired` must still find it at that
+    ///   instant.
+    /// - *Keeps the newest of an account's tokens*: the limit counts the tokens of all accounts, or used ones.
     private static let tokenRemovals: [AccountStoreCheck] =
         [
             check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in
@@ -233,8 +260,13 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `AccountLockTokenStore`, whose tokens are in the "this was not me" links of emails: a token locks its account once, ends
-    /// sessions and links, and a password reset unlocks the account.
+    /// Checks of `AccountLockTokenStore`, whose tokens are in the "this was not me" links of emails.
+    ///
+    /// A token locks its account once, raises the epoch, and ends sessions and links in the same transaction. A password reset unlocks the
+    /// account. A token of a suspended or inactive account is invalid: a locked account can be unlocked by a reset, so the lock would undo
+    /// the suspension.
+    ///
+    /// The descriptions begin with `freezeTokens`, after the table `freeze_token` of the SQL stores.
     public static let accountLockTokens: [AccountStoreCheck] = [
         AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
             let account = try await stores.addAccount()

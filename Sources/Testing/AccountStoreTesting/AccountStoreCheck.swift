@@ -21,6 +21,12 @@ import Foundation
 ///
 /// The suite doesn't cover crashes of the database or the process. See ``IdempotencyStoreCheck``, ``IdempotentEffectCheck`` and
 /// ``RateLimitStoreCheck`` for the other stores of a server.
+///
+/// The checks of one kind of store are in ``accounts``, ``sessions``, ``resetTokens``, ``accountLockTokens``, ``intents``, ``sentResets``,
+/// ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a new store. They
+/// all need the stores of accounts as well.
+///
+/// Each check needs its own empty database, so create one quickly, for example as a copy of a template or as a schema.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     /// The store and the rule, such as `sessions: Refuses an unknown token`.
     public let description: String
@@ -28,6 +34,9 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     private let body: @Sendable (StoresUnderTest) async throws -> Void
 
     /// A violation of a rule by a store.
+    ///
+    /// Its only property is a text for developers. The text begins with the description of the check, so that it is understandable in a log
+    /// without the test's name.
     public struct Violation: Error, CustomStringConvertible {
         /// The check, the difference, and the file and line of the check.
         public let description: String
@@ -49,6 +58,9 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
         accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys + signingKeys
 
     /// Runs the check on stores, which must be new and empty. It leaves its data in them.
+    ///
+    /// To repeat a check, create new stores. The functions of the stores that a check calls may throw errors of the database; the check
+    /// passes them on unchanged, because they are no statement about the rule.
     /// - Parameters:
     ///   - stores: The stores.
     ///   - others: Additional stores on the same data, as another process has them. Checks of concurrency then use both. Without them,
@@ -63,14 +75,18 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     }
 }
 
-/// A difference between the behavior of a store and the rule. ``AccountStoreCheck/run(_:sharedWith:)`` and the functions `run` of the other
-/// suites convert it to ``AccountStoreCheck/Violation``.
+/// A difference between the behavior of a store and the rule.
+///
+/// ``AccountStoreCheck/run(_:sharedWith:)`` and the functions `run` of the other suites convert it to ``AccountStoreCheck/Violation``,
+/// which adds the name of the check.
 struct Difference: Error, CustomStringConvertible {
-    /// The store and the rule, such as `sessions: Refuses an unknown token`.
+    /// The difference as a sentence, with the file and the line of the check: `The epoch should be 1 and is 0 (AccountStoreTesting/…:118)`.
     let description: String
 }
 
 /// Requires that two values are equal.
+///
+/// Use it instead of ``require(_:_:line:file:)`` if the values help to find the cause.
 /// - Parameters:
 ///   - actual: The value of the store.
 ///   - expected: The value that the rule requires.
@@ -102,6 +118,11 @@ func require(_ condition: Bool, _ rule: @autoclosure () -> String, line: Int = #
 }
 
 /// Requires that an operation throws. Any error is accepted, because each database has its own.
+/// - Parameters:
+///   - rule: The rule that is broken otherwise, as a sentence: "insert throws for a taken id".
+///   - line: The line of the check.
+///   - file: The file of the check.
+///   - operation: The operation, which must throw.
 /// - Throws: ``Difference`` if the operation returns.
 func requireFailure(
     _ rule: String,

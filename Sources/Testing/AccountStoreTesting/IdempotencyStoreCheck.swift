@@ -5,7 +5,8 @@ import RateLimiting
 
 /// A check of one rule that every implementation of `IdempotencyStore` must obey.
 ///
-/// Run ``all`` checks in a parameterized test, each with a new and empty store:
+/// Run ``all`` checks in a parameterized test, each with a new and empty store. Each check has its own ``bounds``, because the checks of
+/// capacity need a small store:
 ///
 /// ```swift
 /// @Test("The MySQL store of keys passes every check", arguments: IdempotencyStoreCheck.all)
@@ -13,13 +14,22 @@ import RateLimiting
 ///     try await check.run(MySQLIdempotencyStore(try await .empty(), bounds: check.bounds))
 /// }
 /// ```
+///
+/// The checks of concurrency start a hundred claims at once. If the keys are in the database of the accounts, run ``IdempotentEffectCheck``
+/// as well: it checks that a mutation and its key are committed together.
 public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
-    /// The rule, as a sentence.
+    /// The rule, as a sentence that begins with `idempotency:`. A parameterized test shows it as the name of the test case.
     public let description: String
-    /// The bounds that the store must be created with.
+    /// The bounds that the store must be created with: the defaults, or 1 MiB or 4 MiB for the checks of capacity.
     public let bounds: IdempotencyBounds
+    /// The steps of the check. They throw ``Difference`` at the first violation.
     private let body: @Sendable (any IdempotencyStore) async throws -> Void
 
+    /// Creates a check.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - bounds: The bounds that the store must have.
+    ///   - body: The steps of the check.
     init(
         _ rule: String,
         _ bounds: IdempotencyBounds = IdempotencyBounds(),
@@ -44,6 +54,11 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// All checks: of the states of a key, of its ownership, and of the capacity.
     public static let all = states + ownership + capacity
 
+    /// Checks of the states of a key: free, running until its lease ends, and finished until it expires.
+    ///
+    /// A response must return byte for byte: the sample has a NUL byte, a non-ASCII letter and two fields with the same name. The largest
+    /// response is encrypted before it is stored, which needs more bytes than the plain one. A key can be finished without a response, for
+    /// a response that is too large to store; a repetition must then not run the request again.
     private static let states: [IdempotencyStoreCheck] = [
         .init("Returns the response of a finished key as it was, until the key expires") { store in
             let answer = try answer()
@@ -97,6 +112,16 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         },
     ]
 
+    /// Checks of the relation between a key, its request and its client.
+    ///
+    /// The fingerprint decides whether a request is the same, in every state of the key. A claim that lost its key after its lease must
+    /// change nothing: it must not finish the key, and must not release it. Two clients can use the same key for different requests.
+    ///
+    /// Common causes of failures:
+    /// - *Ignores a claim that was too slow*: `finish` and `release` compare only the digest of the key, and not the id of the claim.
+    /// - *Gives a key to one of a hundred concurrent claims*: the store reads and inserts in two steps. Insert with a unique key, and let
+    ///   the conflict decide.
+    /// - *Keeps the keys of clients apart*: the digest doesn't include the client.
     private static let ownership: [IdempotencyStoreCheck] = [
         .init("Reports another request with a key, running or finished") { store in
             let first = try IdempotencyClaim.sample(body: "one")
@@ -130,6 +155,18 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         },
     ]
 
+    /// Checks of a full store.
+    ///
+    /// A store never removes a key before it expires, because a repetition would then run the request again. It refuses new keys instead,
+    /// with the delay until the next key expires. So that one client can't fill the store, accounts, addresses and networks have shares of
+    /// the bytes.
+    ///
+    /// Common causes of failures:
+    /// - *Refuses a key beyond an account's share*: the store removes the oldest key instead.
+    /// - *Counts the bytes of responses*: the store counts keys only, or doesn't correct the size when a key is finished.
+    /// - *Removes no running key*: expired and running keys have the same state.
+    /// - *Keeps room for others from an attacker with 400 addresses*: the store has no share per network, or one pool for accounts and
+    ///   addresses. The store of this check has 4 MiB.
     private static let capacity: [IdempotencyStoreCheck] = [
         .init("Refuses a key beyond an account's share, and removes none before it expires", IdempotencyBounds(bytes: 1 << 20)) {
             store in
@@ -213,6 +250,9 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         },
     ]
 
+    /// Returns a response with status 201, a repeated field and a body with a NUL byte and a non-ASCII letter.
+    /// - Parameter text: The beginning of the body, by which a check distinguishes responses.
+    /// - Throws: ``Difference`` if the response can't be stored.
     private static func answer(_ text: String = "done") throws -> IdempotentResponse {
         let headers: HTTPFields = [.contentType: "application/json", .location: "/orders/7", .vary: "Accept", .vary: "Origin"]
         guard let answer = IdempotentResponse(status: 201, headers: headers, body: Array("\(text) \u{0}ß".utf8)) else {
@@ -223,6 +263,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
 }
 
 extension IdempotencyClaim {
+    /// The secret of all samples of the process. Claims of two processes therefore have different digests, also for the same key.
     private static let secret = IdempotencySecret()
 
     /// Returns a claim of `POST /orders` by an account. All samples of a process use the same secret.
@@ -236,6 +277,8 @@ extension IdempotencyClaim {
     }
 
     /// Returns a claim of `POST /orders` by any client. All samples of a process use the same secret.
+    ///
+    /// Use ``sample(_:client:body:)`` for an account.
     /// - Parameters:
     ///   - key: The value of `Idempotency-Key`.
     ///   - owner: The client.

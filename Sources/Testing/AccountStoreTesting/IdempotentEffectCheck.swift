@@ -14,15 +14,26 @@ public import Idempotency
 /// 4. If the mutation can be repeated and finds nothing left to change, the key must not be finished with the response of a success.
 ///
 /// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
+///
+/// ```swift
+/// @Test("Mutations commit with their keys", arguments: IdempotentEffectCheck.all)
+/// func commits(_ check: IdempotentEffectCheck) async throws {
+///     let database = try await MySQLDatabase.empty()
+///     try await check.run(MySQLAccountStores(database), MySQLIdempotencyStore(database))
+/// }
+/// ```
+///
+/// Only stores that share a database can pass. A server whose keys are in another database must finish a key after the change, and accepts
+/// that a crash between the two repeats the change.
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
-    /// The rule, as a sentence.
+    /// The rule, as a sentence that begins with `idempotency:`.
     public let description: String
     /// Prepares the accounts and tokens of the check, and returns the change.
     private let mutation: @Sendable (any AccountStores) async throws -> Mutation
 
     /// A change of the stores, and the ways to observe it.
     private struct Mutation: Sendable {
-        /// Makes the change. Returns `false` if there is nothing to change.
+        /// Makes the change. It runs twice if the change is repeatable. Returns `false` if there is nothing to change.
         let run: @Sendable () async throws -> Bool
         /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
@@ -31,6 +42,8 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs the check on the stores of a new and empty database.
+    ///
+    /// The accounts and tokens of the check are created in the database, so the stores can be used for one check only.
     /// - Parameters:
     ///   - stores: The stores of the accounts.
     ///   - keys: The store of the idempotency keys, in the same database.
@@ -91,7 +104,11 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         self.mutation = mutation
     }
 
-    /// Makes the steps of the check.
+    /// Makes the four steps of the check.
+    /// - Parameters:
+    ///   - stores: The stores of the accounts.
+    ///   - keys: The store of the keys, in the same database.
+    /// - Throws: ``Difference`` at the first violation; errors of the stores.
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
         let answer = try IdempotentResponse.json(["done": true])

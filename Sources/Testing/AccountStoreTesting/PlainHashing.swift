@@ -26,8 +26,11 @@ public final class PlainHashing: PasswordHashing {
         var peak = 0
     }
 
+    /// The number at the start of new hashes. A hash with another number needs a rehash.
     private let generation: Int
+    /// Whether every password verifies against every hash.
     private let acceptsAll: Bool
+    /// The recorded calls and settings. The lock is never held while a call is blocked.
     private let state = Mutex(State())
     /// The number of held calls that may end. ``release(_:)`` adds to it.
     private let permits = DispatchSemaphore(value: 0)
@@ -50,9 +53,13 @@ public final class PlainHashing: PasswordHashing {
     public var peak: Int { state.withLock(\.peak) }
 
     /// Holds each call that begins from now on until ``release(_:)``. A held call blocks its thread, like a real hash does.
+    ///
+    /// Use it to test what a server does while all of its hashing threads are busy. Calls that have begun before are not affected.
     public func hold() { state.withLock { $0.isHeld = true } }
 
     /// Lets a number of held calls end. Unused permits let later held calls pass.
+    ///
+    /// A semaphore wakes the calls, in an order that is not specified.
     /// - Parameter count: The number of calls; at least 0.
     public func release(_ count: Int = 1) {
         for _ in 0..<count { permits.signal() }
@@ -65,6 +72,8 @@ public final class PlainHashing: PasswordHashing {
     public func fail(_ password: String, with error: any Error) { state.withLock { $0.failures[password] = error } }
 
     /// Returns the generation, a colon and the password.
+    ///
+    /// Blocks the calling thread while calls are held, so call it on a thread outside of the cooperative pool.
     /// - Throws: The error of ``fail(_:with:)`` for this password.
     public func hash(_ password: String) throws -> String {
         begin { $0.hashed.append(password) }
@@ -85,6 +94,9 @@ public final class PlainHashing: PasswordHashing {
     public func needsRehash(_ hash: String) -> Bool { !hash.hasPrefix("\(generation):") }
 
     /// Records a call, and blocks the thread if calls are held.
+    ///
+    /// The call counts as running before it blocks, so that a test can wait for ``running`` to reach a number.
+    /// - Parameter note: Adds the call to the state, within the lock.
     private func begin(_ note: (inout State) -> Void) {
         let isHeld = state.withLock { state in
             note(&state)

@@ -12,8 +12,11 @@ public import RateLimiting
 ///
 /// The checks compare delays and resets exactly, some to the microsecond. So the store must take its time from the clock of the test and
 /// not from the database.
+///
+/// A store may delay other work, such as its sweep, but not the decisions: no check waits in real time. The suite doesn't cover the
+/// capacity of a store, or the sweep of expired usage, because both are implementation details of a store.
 public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
-    /// The rule, as a sentence.
+    /// The rule, as a sentence that begins with `limits:`. A parameterized test shows it as the name of the test case.
     public let description: String
     /// The rate limit rules with which the store must be created.
     public let rules: [RateLimitRule]
@@ -55,8 +58,11 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
 
 /// A store, another store on the same data, and a closure that lets time pass.
 struct LimitsUnderTest: Sendable {
+    /// The store that most steps use.
     let store: any RateLimitStore
+    /// A store on the same data, as another process has it; the same as `store` if the test has only one.
     let other: any RateLimitStore
+    /// Lets time pass for both stores.
     let wait: @Sendable (Duration) async throws -> Void
 
     /// Requires that a policy refuses a request with an exact delay.
@@ -77,7 +83,11 @@ struct LimitsUnderTest: Sendable {
     }
 
     /// Requires that a request is admitted, which counts it.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - line: The line of the check.
     /// - Returns: The result, with the charge if a claim is refundable.
+    /// - Throws: ``Difference`` with the refusing policy and its delay; errors of the store.
     @discardableResult
     func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitResult {
         let response = try await store.admit(claims)
@@ -86,7 +96,11 @@ struct LimitsUnderTest: Sendable {
         return response
     }
 
-    /// Requires the remaining units of each claim, in the order of the claims. Counts nothing.
+    /// Requires the remaining units of each claim. Counts nothing.
+    /// - Parameters:
+    ///   - claims: The claims.
+    ///   - remaining: The expected units, in the order of the claims.
+    ///   - line: The line of the check.
     func requireRemaining(_ claims: [RateLimitClaim], _ remaining: [Int], line: Int = #line) async throws {
         try require(
             try await store.check(claims).limits.map(\.remaining),
@@ -130,6 +144,15 @@ extension RateLimitStoreCheck {
 
     /// Checks of joint decisions: all policies admit a request, or none counts it. Of several refusals, the one with the longest delay is
     /// reported.
+    ///
+    /// Common causes of failures:
+    /// - *Decides all or nothing*: the store counts one policy before it has checked the next one, and doesn't undo it.
+    /// - *Repeats a refusal … equal to a check*: a refused `admit` changes the usage. A client that retries during the delay must not
+    ///   extend it.
+    /// - *Repeats a refusal only until other requests count its keys*: the store caches a refusal without comparing the usage of the other
+    ///   keys.
+    /// - *Never admits a cost above the quota*: the store reports a delay, although no delay helps.
+    /// - *Reports refusals of a policy in shadow mode*: a policy in shadow mode counts admitted requests, but never refuses one.
     private static let decisions: [RateLimitStoreCheck] = [
         .init("Decides all or nothing, and reports the policy with the longest delay", joint) { limits in
             try await limits.requireAdmission(claims("ana", "::1"))
@@ -238,6 +261,12 @@ extension RateLimitStoreCheck {
 
     /// Checks of time: a window contains exactly its quota, and a request succeeds at the end of the reported delay but not a microsecond
     /// earlier.
+    ///
+    /// Common causes of failures:
+    /// - *Admits exactly the quota in a window*: the store uses a fixed window, which admits up to twice the quota around its boundary.
+    /// - *Waits for the last unit that a cost needs*: the delay is that of the first unit that becomes available.
+    /// - *Restores the units of the strict GCRA evenly*: the burst is added to the quota instead of being a part of it.
+    /// - *Admits at the end of the reported delay*: the store rounds times to milliseconds, or rounds a delay down.
     private static let windows: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota in a window, and one more when the first unit leaves it", joint) { limits in
             let claim = [RateLimitClaim("everybody")]
@@ -297,6 +326,14 @@ extension RateLimitStoreCheck {
     ]
 
     /// Checks of refunds: each refundable policy returns its units at most once, and only while they are in the window.
+    ///
+    /// A charge is a part of the result of an admission. Refused requests and checks have none. A refund after the window must return
+    /// nothing, because the units belong to later requests by then.
+    ///
+    /// Common causes of failures:
+    /// - *Refunds a charge once*: the store subtracts units without a record of the charge.
+    /// - *Admits immediately after a refund*: a cached refusal is not discarded.
+    /// - *Refunds nothing after the window*: the store subtracts from the present usage.
     private static let refunds: [RateLimitStoreCheck] = [
         .init("Refunds a charge once, and only its refundable part", joint + [RateLimitRule(paced)]) { limits in
             let claims = [
@@ -343,6 +380,11 @@ extension RateLimitStoreCheck {
     ]
 
     /// Checks of a change of a rule while it has usage: usage carries over to another quota, window or algorithm.
+    ///
+    /// An operator can change a limit during an attack. A store that discards the usage would then admit the full quota once more. A store
+    /// that converts it too strictly would refuse clients that are below the new limit.
+    ///
+    /// A rule that is off counts nothing, but its usage is preserved for the time when it is switched on again.
     private static let changes: [RateLimitStoreCheck] = [
         .init("Keeps usage when a policy is replaced", joint) { limits in
             let claim = [RateLimitClaim("account", key: "ana")]
@@ -399,6 +441,8 @@ extension RateLimitStoreCheck {
 
     /// Checks of a hundred concurrent calls, distributed over two stores on the same data: no limit is exceeded, and refused requests count
     /// nowhere.
+    ///
+    /// Pass a second store to find races between processes. Without it, the checks find only races within one process.
     private static let concurrency: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota to a hundred concurrent callers", joint) { limits in
             let responses = try await concurrently(100) { number in

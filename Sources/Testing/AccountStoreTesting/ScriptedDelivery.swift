@@ -14,6 +14,7 @@ import Synchronization
 /// Use it to test retries, dead letters and the contents of emails without an SMTP server. It is thread-safe; attempts may run
 /// concurrently.
 public final class ScriptedDelivery: MailDelivery {
+    /// The recorded attempts, guarded by a mutex.
     private struct State {
         var attempts = 0
         var delivered: [Mail] = []
@@ -24,6 +25,7 @@ public final class ScriptedDelivery: MailDelivery {
     private let next: (any MailDelivery)?
     /// Runs before each delivery with the email and the number of the attempt, counted over all emails.
     private let script: @Sendable (_ mail: Mail, _ attempt: Int) async throws -> Void
+    /// The recorded attempts. The lock is not held while the script runs.
     private let state = Mutex(State())
 
     /// Creates a delivery.
@@ -56,6 +58,8 @@ public final class ScriptedDelivery: MailDelivery {
     public var failed: [Mail] { state.withLock(\.failed) }
 
     /// Runs the script and the next delivery, and records the result.
+    ///
+    /// The number of the attempt is taken before the script runs, so concurrent attempts have different numbers.
     /// - Throws: The error of the script or of the next delivery. The email is then in ``failed``.
     public func deliver(_ mail: Mail) async throws {
         let attempt = state.withLock { state in
@@ -91,6 +95,12 @@ public struct PlainRendering: MailRendering {
         mail("changed", to: recipient, token, language)
     }
 
+    /// Returns an email without a sender and an HTML part.
+    /// - Parameters:
+    ///   - subject: The subject.
+    ///   - recipient: The address.
+    ///   - token: The token, which is the text of the email.
+    ///   - language: The language that is recorded with the email.
     private func mail(_ subject: String, to recipient: EmailAddress, _ token: ResetToken, _ language: Language) -> Mail {
         Mail(sender: "", recipient: recipient, subject: subject, text: token.rawValue, html: "", language: language)
     }

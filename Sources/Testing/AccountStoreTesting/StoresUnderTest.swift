@@ -4,6 +4,9 @@ public import ErrorContract
 public import Foundation
 
 /// The stores of a check, and those of another process on the same data. As `AccountStores`, it is the first of the two.
+///
+/// A check uses the properties of `AccountStores` for sequential steps, ``others`` to observe a change from another process, and
+/// ``either(_:)`` for concurrent calls.
 struct StoresUnderTest: AccountStores {
     /// The stores that a check uses by default.
     let stores: any AccountStores
@@ -54,6 +57,8 @@ extension AccountStores {
     }
 
     /// Inserts a reset token that is valid for an hour.
+    ///
+    /// No email is sent, and the token itself is discarded: a test can use it only by its digest.
     /// - Parameters:
     ///   - account: The account whose password the token can set.
     ///   - seconds: The time of the creation.
@@ -87,7 +92,10 @@ extension AccountStores {
         return try await resetTokens.confirm(token, passwordHash: "new hash", confirmation: intent, at: .after(seconds))
     }
 
-    /// Returns whether a reset token is valid some seconds after the start. It does not consume the token.
+    /// Returns whether a reset token is valid. It does not consume the token.
+    /// - Parameters:
+    ///   - token: The digest of the token.
+    ///   - seconds: The time of the lookup, in seconds after the start of a test's time.
     public func isLive(_ token: TokenDigest, after seconds: TimeInterval = 1) async throws -> Bool {
         try await resetTokens.find(token, at: .after(seconds)) != nil
     }
@@ -104,7 +112,7 @@ public struct OpenedSession: Sendable {
     public let stores: any AccountStores
     /// The session.
     public let session: StoredSession
-    /// Its first refresh token.
+    /// The digest of its first refresh token.
     public let first = SecretToken().digest
     /// The rules by which ``use(_:after:)`` refreshes: the defaults.
     public let rules = SessionRules()
@@ -134,7 +142,7 @@ public struct OpenedSession: Sendable {
         return (try await stores.sessions.rotate(token, to: next, at: .after(seconds), rules: rules), next)
     }
 
-    /// Whether the session is valid.
+    /// Whether the session is valid. Each access is a lookup in the store.
     public var isAlive: Bool {
         get async throws { try await stores.sessions.isAlive(session.id) }
     }
@@ -182,5 +190,8 @@ extension StoredResetToken {
 
 extension Date {
     /// Returns the time some seconds after the start of a test's time, which is a fixed date.
+    ///
+    /// Fractions of a second are exact to a quarter of a microsecond at that date. Use times with few binary digits if a check compares
+    /// them after a round trip.
     public static func after(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_750_000_000 + seconds) }
 }

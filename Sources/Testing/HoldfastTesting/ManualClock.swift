@@ -38,11 +38,16 @@ public final class ManualClock: Clock, Sendable {
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    /// A task that sleeps. It is resumed exactly once: by ``advance(by:)``, or by the handler of its cancellation. The one that removes it
-    /// from the table resumes it.
+    /// A task that sleeps.
+    ///
+    /// It is resumed exactly once: by ``advance(by:)``, or by the handler of its cancellation. Both remove the sleeper from the table under
+    /// the lock, and only the one that finds it there resumes it.
     private struct Sleeper {
+        /// The number of the call, in the order in which tasks began to sleep. It decides the order of equal deadlines.
         var id: UInt64
+        /// The instant at which the task wakes.
         var deadline: Instant
+        /// Resumes the task. It is never resumed while the lock is held.
         var continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -51,13 +56,19 @@ public final class ManualClock: Clock, Sendable {
     /// `cancelled` contains the ids of tasks that were canceled before they had parked their continuation: the handler of a cancellation
     /// can run first. `park` removes the id and throws. `watchers` are the calls of ``waitForSleepers(_:)`` that are not satisfied yet.
     private struct State {
+        /// The current instant, which never decreases.
         var now = Instant()
+        /// The number of the latest call of ``ManualClock/sleep(until:tolerance:)``.
         var nextID: UInt64 = 0
+        /// The sleeping tasks by the number of their call.
         var sleepers: [UInt64: Sleeper] = [:]
+        /// The numbers of calls whose tasks were canceled before they were parked.
         var cancelled: Set<UInt64> = []
+        /// The calls of ``ManualClock/waitForSleepers(_:)`` that wait, with the number of sleepers that each one needs.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
+    /// The time and the sleepers. The lock is held for single operations only.
     private let state = Mutex(State())
 
     /// Creates a clock at its start.
@@ -99,8 +110,11 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Stores a sleeper until it is due. Resumes it at once if its deadline has passed or its task was canceled. Continuations are resumed
-    /// outside the lock, because they may run code of the caller.
+    /// Stores a sleeper until it is due, and wakes the watchers that have waited for it.
+    ///
+    /// It resumes the sleeper at once if its deadline has passed or its task was canceled. Continuations are resumed outside the lock,
+    /// because they may run code of the caller.
+    /// - Parameter sleeper: The sleeper, which is not in the table yet.
     private func park(_ sleeper: Sleeper) {
         enum Outcome { case parked([CheckedContinuation<Void, Never>]), due, cancelled }
         let outcome = state.withLock { state -> Outcome in
@@ -171,9 +185,12 @@ public final class ManualClock: Clock, Sendable {
 ///
 /// The same seed of a random number generator then gives the same order of all events. This holds only for tasks that prefer this executor;
 /// actors with their own executor and real I/O run elsewhere.
+///
+/// The executor doesn't create a thread, so nothing runs between two calls of ``drain()``. A test that never calls it leaves its tasks
+/// suspended.
 public final class SteppedExecutor: TaskExecutor {
     /// All jobs since the queue was last empty, and the index of the next one. The array is only reset when it is exhausted, so that taking
-    /// a job is O(1).
+    /// a job is O(1). Its memory therefore grows with the jobs of one ``drain()``.
     private let jobs = Mutex<(all: [UnownedJob], next: Int)>(([], 0))
 
     /// Creates an executor without jobs.
@@ -188,11 +205,16 @@ public final class SteppedExecutor: TaskExecutor {
     /// Runs jobs, including those that they enqueue, until none is left. All tasks of the executor then wait or have ended.
     ///
     /// Call it from one thread at a time.
+    ///
+    /// It returns while tasks wait for a clock, a stream or an actor elsewhere. It doesn't return if tasks enqueue jobs forever, for
+    /// example by calling `Task.yield()` in a loop.
     public func drain() {
         while let job = takeJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
     /// Runs jobs, and advances the clock from deadline to deadline.
+    ///
+    /// It takes no real time. Tasks that sleep beyond `end` keep sleeping; cancel them at the end of the test.
     /// - Parameters:
     ///   - clock: The clock on which the tasks sleep.
     ///   - end: The time since the clock's start after which no deadline is run. The clock stays at the last deadline that was run and
@@ -222,12 +244,17 @@ public final class SteppedExecutor: TaskExecutor {
 ///
 /// Use ``ManualClock`` if the test has no real sockets: it takes no time and has no races. A delay of the machine is multiplied by the
 /// factor, so use small factors, such as 4, and no tight deadlines.
+///
+/// ```swift
+/// let environment = ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 4)))
+/// ```
 public struct QuickClock: Clock {
     /// An instant, as the time since the clock's start, on this clock.
     public typealias Instant = ManualClock.Instant
 
     /// The factor by which the clock is faster than real time; at least 1.
     public let factor: Int
+    /// The real time of the clock's start.
     private let start = ContinuousClock.now
 
     /// Starts a clock at zero.

@@ -17,24 +17,27 @@ import Timekeeping
 /// #expect(report.errors.isEmpty)
 /// #expect(report.refreshesAtOnce == 1)
 /// ```
+///
+/// Use it to test the settings of an app's client against a failing refresh endpoint, or a new transport under many concurrent calls. For
+/// the rules of a single refresh, test `Session` with a ``ScriptedTransport``.
 public struct RefreshStorm: Sendable {
     /// The failure of a refresh.
     public enum Failure: String, CaseIterable, Sendable {
-        /// 503 without a delay.
+        /// 503 without a delay. The client backs off and retries.
         case unavailable
-        /// 503 with `Retry-After: 1`.
+        /// 503 with `Retry-After: 1`. The client waits at least a second on its clock.
         case unavailableWithDelay
-        /// 429 without a delay.
+        /// 429 without a delay. The client backs off and retries.
         case limited
         /// 429 with `Retry-After: 1`.
         case limitedWithDelay
         /// 500.
         case serverError
-        /// The connection is reset without a response.
+        /// The connection is reset without a response, so the client doesn't know whether the refresh took effect.
         case resetBeforeResponse
-        /// The connection is reset within the body of a success.
+        /// The connection is reset within the body of a success. The server has refreshed the session, and the client has no new tokens.
         case resetWithinBody
-        /// No response.
+        /// No response. The refresh ends by a timeout.
         case hang
     }
 
@@ -60,6 +63,8 @@ public struct RefreshStorm: Sendable {
     }
 
     /// The result of the scenario.
+    ///
+    /// Check `errors` first: with failed calls, the other values describe only a part of the scenario.
     public struct Report: Sendable {
         /// The errors of failed calls, in the order in which they ended; empty if all calls succeeded.
         public var errors: [APIError] = []
@@ -73,6 +78,8 @@ public struct RefreshStorm: Sendable {
     private struct Token: Codable { var token: String }
 
     /// Makes all calls concurrently, with the standard middleware of a client.
+    ///
+    /// Use this function for a server of the test, such as one in another process. ``run(over:timeout:)`` starts its own server.
     /// - Parameters:
     ///   - url: The address of the server.
     ///   - transport: The HTTP engine.

@@ -5,13 +5,21 @@ import Synchronization
 /// A transport that responds according to a script and records requests.
 ///
 /// ```swift
-/// let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
+/// let transport = ScriptedTransport([
+///     .failure(TransportError(.connectionLost, message: "lost", wasSent: true)),
+///     .answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#),
+/// ])
+/// let api = APIClient(baseURL: url, transport: transport)
+/// let notes: [Note] = try await api.get("/notes")
+/// #expect(transport.sent.count == 2)
 /// ```
 ///
 /// Use it for tests of an app or a client, which need no sockets. To test a transport itself, use ``LoopbackServer``.
 ///
 /// Each attempt of the client consumes one step, so a retry needs a step, too. Deadlines don't apply: every step returns at once. It is
 /// thread-safe; if requests run concurrently, they get the steps in the order in which their bodies were read.
+///
+/// Check ``sent`` at the end of a test: the number of requests shows the retries, and the header fields show the middleware.
 public final class ScriptedTransport: HTTPTransport {
     /// The reaction to one request.
     public enum Step: Sendable {
@@ -20,7 +28,8 @@ public final class ScriptedTransport: HTTPTransport {
         /// Returns a response whose body arrives in chunks. After the last chunk, the body ends completely, or with an error, as if the
         /// connection was lost.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
-        /// Throws an error instead of a response.
+        /// Throws an error instead of a response. Set `wasSent: false` for a request that certainly did not reach the server, so that the
+        /// client may repeat it.
         case failure(TransportError)
     }
 
@@ -32,6 +41,7 @@ public final class ScriptedTransport: HTTPTransport {
         public let body: [UInt8]?
     }
 
+    /// The remaining steps and the recorded requests.
     private let state: Mutex<(steps: [Step], sent: [Sent])>
 
     /// Creates a transport that executes the steps in order, one for each request.
@@ -77,7 +87,9 @@ public final class ScriptedTransport: HTTPTransport {
     }
 
     /// Reads a body like an engine that sends it: in chunks, with a progress report after each one.
+    /// - Parameter body: The body.
     /// - Returns: All bytes of the body.
+    /// - Throws: The error of the body. An error of another type becomes `cancelled` with `wasSent: false`.
     private static func read(_ body: RequestBody) async throws(TransportError) -> [UInt8] {
         if let bytes = body.bytes, body.progress == nil { return bytes }
         let bytes = Mutex<[UInt8]>([])

@@ -15,6 +15,9 @@
 ///
 /// A value: time is an argument, and it must not go backwards between calls; an earlier time counts as the latest one. O(1) in time and
 /// memory.
+///
+/// Use it with a ``ManualClock`` to simulate many clients in one process, for example to compare retry policies. It has no threads and no
+/// sockets; use ``LoopbackServer`` for real failures of a connection.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
     public enum Answer: Hashable, Sendable {
@@ -34,9 +37,9 @@ public struct ServerCapacity: Hashable, Sendable {
     public let collapse: Duration
     /// The cost of a refusal, as a fraction of a request; 0.15 by default.
     public let refusalCost: Double
-    /// The work in the queue, in requests, at `instant`.
+    /// The work in the queue, in requests, at `instant`. Never negative.
     private var backlog = 0.0
-    /// The latest time of a call.
+    /// The latest time of a call, since the start.
     private var instant = Duration.zero
 
     /// Creates an idle server.
@@ -64,6 +67,8 @@ public struct ServerCapacity: Hashable, Sendable {
     }
 
     /// Processes a request, or refuses or ignores it, by the wait of a request that arrives now.
+    ///
+    /// - Returns: The result. A request that was served after a long delay has still used the server's capacity.
     /// - Parameter now: The time since the start.
     public mutating func take(at now: Duration) -> Answer {
         work(until: now)
@@ -78,6 +83,7 @@ public struct ServerCapacity: Hashable, Sendable {
     }
 
     /// Removes the work that was done since the latest call.
+    /// - Parameter now: The time since the start. An earlier time than the latest one changes nothing.
     private mutating func work(until now: Duration) {
         guard now > instant else { return }
         backlog = max(0, backlog - rate * ((now - instant) / .seconds(1)))

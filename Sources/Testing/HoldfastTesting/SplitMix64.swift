@@ -8,9 +8,12 @@
 /// Each number is a hash of a counter that grows by a constant, so different seeds give different parts of one sequence of 2⁶⁴ numbers.
 /// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014). Not for secrets: one output reveals all others. O(1).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
+    /// The counter, which each number increases by the constant.
     private var state: UInt64
 
     /// Creates a generator.
+    ///
+    /// Two generators with the same seed return the same numbers, on all platforms and in all versions.
     /// - Parameter seed: Any number. Print it in the message of a random test.
     public init(seed: UInt64) {
         state = seed

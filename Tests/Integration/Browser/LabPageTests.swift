@@ -44,12 +44,12 @@ import Testing
 
     @Test("Each scenario behaves as its row describes")
     func scenarios() async throws {
-        let success = "A success: the client reads the value, wrapped or flat."
+        let success = "A success: the client decodes the value, wrapped or flat."
         let rows = [
             ("third-time-lucky", "503 Service Unavailable", "server"), ("token-expired", "401 Unauthorized", "unauthorized"),
-            ("token-good", "200 OK", success), ("drop-before", "No answer: the connection broke", "network"),
-            ("drop-post", "No answer: the connection broke", "unknownOutcome"),
-            ("too-slow", "No answer: the time was up", "timeout"), ("drop-body", "200 OK", "network"),
+            ("token-good", "200 OK", success), ("drop-before", "No response: the connection broke", "network"),
+            ("drop-post", "No response: the connection broke", "unknownOutcome"),
+            ("too-slow", "No response: the timeout elapsed", "timeout"), ("drop-body", "200 OK", "network"),
             ("captive-portal", "200 OK", "notAPI"), ("charset-utf16", "429 Too Many Requests", "rateLimited"),
             ("redirect-same-origin", "200 OK, redirected", success),
         ]
@@ -76,7 +76,7 @@ import Testing
             try await browser.shows("rateLimited", in: "#reading dd:nth-of-type(1)")
             try await browser.shows("limited-once: 429 once, with Retry-After: 2; then a success.", in: "#summary")
             try await browser.click("#again")
-            let success = "A success: the client reads the value, wrapped or flat."
+            let success = "A success: the client decodes the value, wrapped or flat."
             try await browser.shows(success, in: "#reading dd:nth-of-type(1)")
             try await browser.click("[data-name='token-good']")
             let first = #"{"attempt":1,"authorized":true,"lab":"ok","method":"GET","refreshes":0,"reuses":0}"#

@@ -25,7 +25,7 @@ import Testing
             #expect(read["request_id"] == "r-1")
             #expect(read["title"] == "Demasiados intentos")
             #expect(read["primary"] == "Reintentar")
-            #expect(read["advice"]?.stringValue?.hasPrefix("Waits as told") == true)
+            #expect(read["advice"]?.stringValue?.hasPrefix("Waits for the server's delay") == true)
         }
     }
 

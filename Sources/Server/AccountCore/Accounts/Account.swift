@@ -6,22 +6,16 @@ public import Foundation
 public struct Account: Hashable, Sendable, Identifiable {
     /// The id of an account.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The UUID, which stores and access tokens contain.
         public let rawValue: UUID
 
-        /// Creates an account.
-        /// - Parameters:
-        ///   - id: A new random id.
-        ///   - email: The address. It is unique among the accounts of a store.
-        ///   - firstName: The first name.
-        ///   - passwordHash: The hash of the password, or ``unusablePassword``.
-        ///   - state: Whether the account can be used.
-        ///   - language: The language of its emails.
-        ///   - epoch: 0 for a new account.
-        ///   - createdAt: The time of the registration or import.
+        /// Creates an id.
+        /// - Parameter rawValue: A random UUID, which no other account has.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }
 
+        /// The UUID in lowercase.
         public var description: String { rawValue.text }
     }
 
@@ -29,9 +23,9 @@ public struct Account: Hashable, Sendable, Identifiable {
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// In use.
         case active
-        /// No longer in use; the user can't sign in.
+        /// No longer in use; the user can't sign in, and a reset doesn't change that.
         case inactive
-        /// Disabled by the operator.
+        /// Disabled by the operator. Only the operator can activate it again.
         case suspended
         /// Locked by its user, who reported a password change as not theirs. A password reset unlocks it.
         case locked = "frozen"
@@ -54,6 +48,8 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var language: Language
     /// Rises when all earlier access tokens must become invalid: with each password reset and each change of the state. Access tokens
     /// contain the epoch of their issue.
+    ///
+    /// A store raises it in the transaction of the change, and a session opens only in the epoch in which the password was checked.
     public var epoch: Int
     /// The time of the registration or import.
     public var createdAt: Date
@@ -66,6 +62,15 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var isEmailVerified: Bool { true }
 
     /// Creates an account.
+    /// - Parameters:
+    ///   - id: A new random id.
+    ///   - email: The address. It is unique among the accounts of a store.
+    ///   - firstName: The first name.
+    ///   - passwordHash: The hash of the password, or ``unusablePassword``.
+    ///   - state: Whether the account can be used.
+    ///   - language: The language of its emails.
+    ///   - epoch: 0 for a new account.
+    ///   - createdAt: The time of the registration or import.
     public init(
         id: ID,
         email: EmailAddress,

@@ -53,11 +53,13 @@ public struct AccountError: Error, Hashable, Sendable {
     public static let resetTokenInvalid = AccountError(code: .authResetTokenInvalid)
 
     /// The password is too weak.
+    /// - Parameter weaknesses: The reasons, in the order of the policy. The text for the user is that of the first one.
     static func weakPassword(_ weaknesses: [PasswordPolicy.Weakness]) -> AccountError {
         AccountError(code: .authWeakPassword, weaknesses: weaknesses)
     }
 
     /// Too many passwords are being hashed already.
+    /// - Parameter retryAfter: The delay after which there will be capacity for the caller.
     static func busy(retryAfter: Duration) -> AccountError {
         AccountError(code: .serverServiceUnavailable, retryAfter: retryAfter)
     }

@@ -5,8 +5,10 @@ import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
-/// Records events of accounts in memory and stores them twice a second. So a failed sign-in takes the same time whether or not there is an
-/// account whose event is recorded. If the process is killed, up to half a second of events is lost.
+/// Records events of accounts in memory and stores them twice a second.
+///
+/// Recording does no I/O, so a failed sign-in takes the same time whether or not there is an account whose event is recorded. If the
+/// process is killed, up to half a second of events is lost.
 ///
 /// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
 /// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
@@ -20,6 +22,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         var lost = 0
     }
 
+    /// The pending events.
     private let state = Mutex(State())
     private let store: any AuditStore
     private let interval: Duration
@@ -49,6 +52,12 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
     }
 
     /// Records an event with the current time. Takes a lock and does no I/O.
+    ///
+    /// If ``capacity`` events are pending, the event is discarded and counted.
+    /// - Parameters:
+    ///   - kind: The kind of the event.
+    ///   - account: The account.
+    ///   - origin: The origin of the request.
     public func note(_ kind: AuditEvent.Kind, of account: Account.ID, origin: AuditOrigin) {
         let event = AuditEvent(kind: kind, accountID: account, time: now(), origin: origin)
         state.withLock { state in
@@ -61,7 +70,10 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         await PeriodicService(every: interval, order: .pauseFirst, clock: clock) { [self] in await flush() }.run()
     }
 
-    /// Stores all pending events. If the store fails, the events are kept for the next time, up to ``capacity``.
+    /// Stores all pending events in one transaction, and logs them.
+    ///
+    /// If the store fails, the events are stored with the next ones. If there are more than ``capacity`` then, the newest of the failed
+    /// ones are discarded.
     public func flush() async {
         let (events, lost) = state.withLock { state in
             defer { state = State() }

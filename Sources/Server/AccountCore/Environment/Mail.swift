@@ -93,6 +93,10 @@ public struct MailDeliveryError: Error, Hashable, Sendable {
     public let mayHaveArrived: Bool
 
     /// Creates an error.
+    /// - Parameters:
+    ///   - kind: The scope and duration of the failure.
+    ///   - message: A description without addresses and secrets, because it is logged and stored.
+    ///   - mayHaveArrived: Whether the email may have been delivered nevertheless.
     public init(_ kind: Kind, message: String, mayHaveArrived: Bool = false) {
         self.kind = kind
         self.message = message

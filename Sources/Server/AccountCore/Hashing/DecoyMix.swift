@@ -47,6 +47,8 @@ public struct DecoyMix: Hashable, Sendable {
     }
 
     /// Returns the decoy at a point in `0..<1`; `nil` for the server's own cost. O(number of spans).
+    ///
+    /// - Parameter point: The point of an address, from 0 up to but not including 1.
     func decoy(at point: Double) -> String? {
         spans.first { $0.start <= point && point < $0.start + $0.width }?.decoy
     }

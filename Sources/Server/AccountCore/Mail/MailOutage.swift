@@ -10,9 +10,13 @@ final class MailOutage: Sendable {
 
     /// The failures in a row, the beginning of the outage, and the current pause.
     private struct State {
+        /// The failures in a row that affected all emails.
         var failures = 0
+        /// The first failure of the outage; `nil` if there is none.
         var begin: Date?
+        /// The beginning of the current pause.
         var restBegin: Date?
+        /// The end of the current pause; `nil` if there is none, or an operator has ended it.
         var restEnd: Date?
     }
 
@@ -28,6 +32,7 @@ final class MailOutage: Sendable {
     func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
     /// Ends the pause if an operator requested a retry after it began.
+    /// - Parameter askedAt: The time of the latest request, in the time of the queue.
     func wake(askedAt: Date) {
         state.withLock { state in
             if let begin = state.restBegin, askedAt > begin { state.restEnd = nil }
@@ -35,6 +40,10 @@ final class MailOutage: Sendable {
     }
 
     /// Records a failure that affects all emails.
+    ///
+    /// - Parameters:
+    ///   - now: The time of the failure.
+    ///   - backoff: The delays, by the number of failures.
     /// - Returns: Whether it begins a new pause. Other emails that were in flight fail together with the first one.
     func failed(at now: Date, backoff: MailBackoff) -> Bool {
         state.withLock { state in

@@ -1,6 +1,7 @@
 /// Decides which email of the queue is next. Due and new emails alternate, and the networks of new emails take turns.
 ///
-/// Each process has its own turns. With several servers, networks take turns on each of them, which is as fair.
+/// Each process has its own turns, in memory. With several servers, each one takes the networks in turn, so no network is delayed by more
+/// than one email per turn and server.
 package struct MailTurns: Sendable {
     /// The network of the last email. The next one follows it in the order of the index.
     package var last = ""
@@ -9,6 +10,7 @@ package struct MailTurns: Sendable {
     /// Whether the next email is a due one, if there is any.
     package var isDueFirst = false
 
+    /// Creates turns that begin with the first network.
     package init() {}
 
     /// Returns how many of `limit` intents are new ones, if `due` intents are due.

@@ -171,8 +171,12 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         return try await intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
     }
 
-    /// Sends the email of an intent and settles it, or records its failure. Never throws: what can't be recorded is retried when the lease
-    /// ends.
+    /// Sends the email of an intent and settles it, or records its failure.
+    ///
+    /// It never throws. If the result can't be recorded, the intent becomes due again when its lease ends.
+    /// - Parameters:
+    ///   - intent: The claimed intent.
+    ///   - leaseEnd: The end of its lease.
     private func process(_ intent: MailIntent, leaseEnd: Date) async {
         do {
             do {
@@ -218,6 +222,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     /// Delivers an email. Only then are older links removed in favor of its link: an email that can't be delivered must not invalidate
     /// links that were delivered.
+    ///
+    /// The token is stored before the delivery, so that a link works as soon as its email arrives.
     private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
         try await keep(token)
         do {
@@ -338,7 +344,9 @@ extension MailIntent {
 
 /// The number of intents that may be claimed between two pauses, shared by concurrent tasks.
 final class MailBatch: Sendable {
+    /// The largest number of intents.
     private let size: Int
+    /// The number of reserved intents.
     private let count = Mutex(0)
 
     init(size: Int) {

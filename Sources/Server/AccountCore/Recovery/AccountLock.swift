@@ -2,6 +2,8 @@ public import AccountContract
 public import Foundation
 
 /// Locks an account by the link "this was not me" of a confirmation email, until its user resets the password.
+///
+/// It changes only the account and its tokens. ``PasswordRecovery`` unlocks the account.
 public struct AccountLock: Sendable {
     private let tokens: any AccountLockTokenStore
     private let audit: (any AuditNoting)?
@@ -27,8 +29,8 @@ public struct AccountLock: Sendable {
         return account
     }
 
-    /// Locks the account of a token and ends all its sessions.
-    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    /// Locks the account of a token and ends all its sessions. A token locks its account at most once.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func lock(_ token: ResetToken) async throws {
         let account = try await account(token)
         guard try await tokens.lock(TokenDigest(of: token.rawValue), at: now()) else {

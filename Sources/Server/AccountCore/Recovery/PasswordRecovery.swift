@@ -79,11 +79,15 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
-    /// - Parameter commit: Calls its second argument, which is the one write of the confirmation, and returns the result. Its first
-    ///   argument is the device token that this method returns, so that the response is known before the write.
-    /// - Returns: The device token of the caller. Every earlier one of the account is void.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
-    ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - email: The address of the link; if it is given, the token must belong to it.
+    ///   - newPassword: The new password, which the policy checks.
+    ///   - commit: Calls its second argument, which is the one write of the confirmation, and returns the result. Its first argument is the
+    ///     device token that this method returns, so that the response is known before the write.
+    /// - Returns: The device token of the caller. All earlier device tokens of the account are invalid.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable, `AUTH_RESET_TOKEN_INVALID` or
+    ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     @discardableResult
     public func confirm(
         _ token: ResetToken,
@@ -100,8 +104,10 @@ public struct PasswordRecovery: Sendable {
         return device
     }
 
-    /// Checks the password before and after the lookup, so that a weak password is refused even for an invalid token and a token is only
-    /// hashed for if it is valid.
+    /// Checks the password and the token, and sets the new password.
+    ///
+    /// The password is checked twice: before the lookup, so that a weak password is refused even with an invalid token; and after it, with
+    /// the address and the name of the account. The new password is only hashed for a valid token.
     private func consume(
         _ token: ResetToken,
         email: EmailAddress?,

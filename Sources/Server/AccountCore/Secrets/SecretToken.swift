@@ -4,7 +4,8 @@ public import Foundation
 
 /// A token of 256 random bits: 43 characters of base64url.
 ///
-/// The clear text is only sent to its recipient. Stores keep its ``TokenDigest``.
+/// The clear text is only sent to its recipient. Stores contain only its ``TokenDigest``. The description doesn't contain the token, so it
+/// can't be logged by mistake.
 public struct SecretToken: Sendable, CustomStringConvertible {
     /// The clear text.
     public let text: String
@@ -23,6 +24,8 @@ public struct SecretToken: Sendable, CustomStringConvertible {
 }
 
 /// The SHA-256 of a token. It recognizes the token, and doesn't reveal it to readers of the database.
+///
+/// A fast hash is sufficient, because a token has 256 random bits and can't be guessed.
 public struct TokenDigest: Hashable, Sendable {
     /// The 32 bytes.
     public let bytes: Data

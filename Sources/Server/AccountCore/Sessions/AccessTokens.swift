@@ -92,7 +92,9 @@ public struct AccessTokens: Sendable {
         return entry.claims
     }
 
-    /// Returns the contents of a token whose signature is valid. Only a key of ours decides; the header can't name its own.
+    /// Returns the contents of a token whose signature is valid.
+    ///
+    /// Only keys of this server are used; a key in the header of the token is ignored.
     private func verify(_ token: SignedToken, _ loaded: LoadedKeys, at now: Date) -> VerifiedTokens.Entry? {
         switch (token.algorithm, token.keyID) {
         case ("ES256", let id?):

@@ -154,6 +154,8 @@ public struct Authentication: Sendable {
 
     /// Signs in. A wrong password and a missing account take the same work. The state of the account is only disclosed after the right
     /// password.
+    ///
+    /// - Returns: The account and the tokens of a new session.
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
@@ -215,6 +217,9 @@ public struct Authentication: Sendable {
     ///
     /// A token that was used before ends its session, except within ten seconds of its first use, when the response may have been lost; see
     /// ``SessionStore/rotate(_:to:at:rules:)``.
+    ///
+    /// - Parameter token: The refresh token, as the client sent it.
+    /// - Returns: The account and new tokens. The access token has the present epoch of the account.
     /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` if the token is unknown or was used before, or the account is not
     ///   active; `AUTH_SESSION_EXPIRED` if the session was idle for too long.
     public func refresh(_ token: RefreshToken) async throws -> Opened {

@@ -25,7 +25,7 @@ public struct DeviceTokens: Sendable {
         }
     }
 
-    /// How long a token is valid: 180 days.
+    /// The lifetime of a token: 180 days.
     public static let lifetime: Duration = .seconds(180 * 86_400)
 
     private let key: SymmetricKey

@@ -19,6 +19,7 @@ public final class SigningKeys: Sendable {
     /// The age from which keys are read again before they are used.
     public static let maximumAge = Duration.seconds(1)
 
+    /// The keys of the last read, and its time.
     private struct Held {
         let keys: LoadedKeys
         let readAt: Duration
@@ -34,10 +35,10 @@ public final class SigningKeys: Sendable {
 
     /// Creates the keys. Nothing is read until they are first used.
     /// - Parameters:
-    ///   - store: Where the keys are stored.
+    ///   - store: The store of the keys.
     ///   - secrets: Encrypts and decrypts private keys.
     ///   - clock: The clock by which the age of keys that were read is measured.
-    ///   - now: The time that keys sign and retire by.
+    ///   - now: The time by which keys sign and retire.
     ///   - logger: Logs changes of the keys, never the keys themselves.
     public init(
         store: any SigningKeyStore,
@@ -90,6 +91,7 @@ public final class SigningKeys: Sendable {
         }
     }
 
+    /// Changes the stored keys, and discards those that were read before.
     private func change(
         _ body: @escaping @Sendable (inout SigningKeySet, Date) throws(SigningKeyRefusal) -> Void
     ) async throws -> SigningKeySet {
@@ -119,10 +121,14 @@ public final class SigningKeys: Sendable {
         }.value
     }
 
+    /// The keys of the last read; `nil` if they are older than ``maximumAge``.
     private var fresh: LoadedKeys? {
         held.withLock { held in held.flatMap { clock.now - $0.readAt < Self.maximumAge ? $0.keys : nil } }
     }
 
+    /// Reads the stored keys, and adds one if it is needed. Returns the same value if nothing has changed, so that no key is decrypted
+    /// twice.
+    /// - Parameter last: The keys of the last read.
     private func load(_ last: LoadedKeys?) async throws -> LoadedKeys {
         var stored = try await store.signingKeys()
         if secrets.needsKey(stored, at: now()) {
@@ -148,6 +154,7 @@ public final class SigningKeys: Sendable {
 
 /// The keys as one process uses them.
 struct LoadedKeys: Sendable {
+    /// A private key with the header of its tokens.
     struct Signer: Sendable {
         let key: P256.Signing.PrivateKey
         /// The header of the key's tokens, in base64url.
@@ -160,9 +167,13 @@ struct LoadedKeys: Sendable {
     let readable: SigningKeySet
     /// The ids of the published keys.
     let published: [String]
+    /// The private keys that this process can decrypt, by id.
     let signers: [String: Signer]
+    /// The public keys, which verify signatures.
     let verification: TokenKeys
+    /// The JSON Web Key Set (RFC 7517), encoded.
     let document: [UInt8]
+    /// The entity tag of the document, in quotes.
     let tag: String
 
     init(_ stored: SigningKeySet, _ secrets: SigningKeySecrets, at time: Date) async throws {

@@ -17,6 +17,7 @@ final class VerifiedTokens: Sendable {
         let expiry: Int
     }
 
+    /// Two halves, so that no token needs a time of its last use.
     private struct State {
         var newer: [TokenDigest: Entry] = [:]
         var older: [TokenDigest: Entry] = [:]
@@ -36,6 +37,7 @@ final class VerifiedTokens: Sendable {
 
     subscript(digest: TokenDigest) -> Entry? { state.withLock { $0.newer[digest] ?? $0.older[digest] } }
 
+    /// Adds a token whose signature is valid. If the newer half is full, the older half is discarded first.
     func insert(_ entry: Entry, for digest: TokenDigest) {
         state.withLock { state in
             if state.newer.count >= limit / 2 {

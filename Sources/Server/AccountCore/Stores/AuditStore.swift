@@ -42,6 +42,11 @@ public struct AuditEvent: Hashable, Sendable {
     public let origin: AuditOrigin
 
     /// Creates an event.
+    /// - Parameters:
+    ///   - kind: The kind.
+    ///   - accountID: The account.
+    ///   - time: The time, by the wall clock.
+    ///   - origin: The origin of the request.
     public init(kind: Kind, accountID: Account.ID, time: Date, origin: AuditOrigin) {
         self.kind = kind
         self.accountID = accountID
@@ -58,6 +63,9 @@ public struct AuditOrigin: Hashable, Sendable {
     public let requestID: String?
 
     /// Creates an origin.
+    /// - Parameters:
+    ///   - client: The network of the client, not its address; `nil` if it is unknown.
+    ///   - requestID: The id of the request; `nil` if there is none.
     public init(client: String?, requestID: String?) {
         self.client = client
         self.requestID = requestID
@@ -86,7 +94,7 @@ public protocol AuditStore: Sendable {
     func sweep(before: Date, limit: Int) async throws -> Bool
 }
 
-/// How long the events of accounts are stored.
+/// The time for which the events of accounts are stored, and their largest number.
 public enum AuditRetention {
     /// A year, in seconds.
     public static let age: TimeInterval = 365 * 86_400

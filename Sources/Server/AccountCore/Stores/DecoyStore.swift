@@ -10,6 +10,11 @@ public struct DecoySpan: Hashable, Sendable {
     public let reach: Double
 
     /// Creates a span.
+    /// - Parameters:
+    ///   - decoy: A hash that no password has.
+    ///   - start: The start of the part, from 0 up to but not including 1.
+    ///   - width: The width in use, at most `reach`.
+    ///   - reach: The largest width that has ever been in use.
     public init(decoy: String, start: Double, width: Double, reach: Double) {
         self.decoy = decoy
         self.start = start

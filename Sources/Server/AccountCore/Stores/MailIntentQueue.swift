@@ -49,7 +49,7 @@ public protocol MailIntentQueue: Sendable {
     func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
     /// Removes abandoned intents whose time has come.
     func sweep(at now: Date) async throws
-    /// Returns the time at which an operator last requested a retry of all emails; `nil` if this never happened.
+    /// Returns the time at which an operator last requested a retry of all or some emails; `nil` if this never happened.
     func lastRetry() async throws -> Date?
     /// Returns the number of pending intents, without abandoned ones. O(intents).
     func count() async throws -> Int
@@ -86,7 +86,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public let recipient: EmailAddress?
     /// Its state.
     public let state: State
-    /// How often delivery has failed.
+    /// The number of failed deliveries.
     public let failures: Int
     /// The time of the request.
     public let createdAt: Date

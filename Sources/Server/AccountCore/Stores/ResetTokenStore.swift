@@ -4,11 +4,17 @@ public import Foundation
 /// A store of single-use reset tokens, as digests.
 public protocol ResetTokenStore: Sendable {
     /// Stores a token. Of the account's valid tokens, only the newest `liveLimit` remain.
+    /// - Parameters:
+    ///   - token: The token, as a digest.
+    ///   - liveLimit: The number of valid tokens that remain, including the new one; at least 1.
+    /// - Throws: ``StoreFailure``, also if there is no such account.
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Of an account's valid tokens that are not newer than the given one, keeps the newest `liveLimit`, including the given one, and
-    /// removes the others. Newer tokens are not counted, because their emails may never arrive.
+    /// Removes older valid tokens of the account of a token.
+    ///
+    /// Of the account's valid tokens that are not newer than the given one, the newest `liveLimit` remain, including the given one. Newer
+    /// tokens are not counted, because their emails may never arrive.
     func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// Returns the valid token of a digest, and its account. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, if its account can't be recovered, or if its account has another

@@ -4,6 +4,8 @@ public import RateLimiting
 /// A store of the reset emails that were sent recently. It limits their number independently of the rate limiter.
 public protocol SentResetStore: Sendable {
     /// Decides whether a reset email may be sent, and records it. Retries of the same email count once.
+    ///
+    /// - Returns: Whether the email may be sent. If not, nothing is recorded.
     /// - Parameters:
     ///   - intent: The intent of the email.
     ///   - account: The account that the email is for.

@@ -55,12 +55,16 @@ public enum RotationOutcome: Hashable, Sendable {
 public struct StoredSession: Hashable, Sendable, Identifiable {
     /// The id of a session.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The UUID, which access tokens contain.
         public let rawValue: UUID
 
+        /// Creates an id.
+        /// - Parameter rawValue: A random UUID, which no other session has.
         public init(rawValue: UUID) {
             self.rawValue = rawValue
         }
 
+        /// The UUID in lowercase.
         public var description: String { rawValue.text }
     }
 

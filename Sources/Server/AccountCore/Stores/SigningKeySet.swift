@@ -48,7 +48,7 @@ public struct SigningKey: Hashable, Sendable, Identifiable {
 ///  | new key is published | new key signs …
 /// ```
 public struct SigningKeySet: Hashable, Sendable {
-    /// The `max-age` of the published keys, in which other verifiers may not ask for them again.
+    /// The `max-age` of the published keys: other verifiers may use their copy for this time.
     public static let publicationAge = Duration.seconds(300)
     /// The time between the publication of a new key and its first signature.
     public static let publicationTime = publicationAge + .seconds(60)

@@ -34,9 +34,9 @@ public enum ImportFile {
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.
-    /// - Throws: ``Unreadable``.
     ///
     /// A byte order mark of UTF-8 is skipped. A pipe is read to its end, so that a dump needs no file on disk.
+    /// - Throws: ``Unreadable``.
     public static func read(_ file: URL) throws -> [Reading] {
         let bytes: Data
         do {

@@ -63,14 +63,14 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 
 extension Account {
     /// Creates the account of an imported user.
+    ///
+    /// The id is new, so the same record becomes another account in another store. Names that are longer than those of new accounts are
+    /// accepted.
     /// - Parameters:
     ///   - record: The record.
     ///   - language: The language of a record without one.
     ///   - now: The creation time of the account.
     /// - Throws: ``ImportRefusal``.
-    ///
-    /// The id is new, so the same record becomes another account in another store. Names that are longer than those of new accounts are
-    /// accepted.
     public init(_ record: ImportRecord, language: Language, now: Date) throws(ImportRefusal) {
         let email: EmailAddress
         do throws(EmailRefusal) {

@@ -19,10 +19,13 @@ public import ServerMiddleware
 ///
 /// Settings are read when the server is created; of the limits, `AccountServer.change(to:)` changes them later. Secrets are ``HiddenText``,
 /// so a description or dump of the configuration doesn't contain them.
+///
+/// All properties can be set in code. Settings from the environment are validated together, and one error reports all problems; properties
+/// that an app sets are not validated.
 public struct AccountServerConfiguration: Sendable {
     /// The purpose of the server.
     public enum Environment: Sendable {
-        /// Serves users.
+        /// Serves users. Some settings are required, such as the https address of reset links.
         case production
         /// Serves developers: the pages below `/dev` are served on a loopback address. Reset links need no https.
         case development
@@ -31,14 +34,16 @@ public struct AccountServerConfiguration: Sendable {
     /// The name or address that the server listens on, without brackets. Only a loopback address serves pages for developers.
     public var host: String
     /// The port that the server listens on; 0 for any free port.
+    ///
+    /// The default is 8080.
     public var port: Int
     /// The folder of the database, the local mailbox and the secret.
     public var dataFolder: URL
-    /// Where accounts are stored: in the data folder by default.
+    /// The database of accounts: by default, a file in the data folder. `DATABASE_URL`.
     public var database = AccountDatabase.sqlite
     /// The server that shares the usage of rate limits between several account servers; `nil` if each server counts separately.
     public var sharedLimits: SharedLimitSettings?
-    /// The servers that share the usage of rate limits.
+    /// The servers that share the usage of rate limits: all of the deployment, by default.
     public var limitScope = RateLimitScope.deployment
     /// Production by default.
     public var environment: Environment = .production
@@ -46,7 +51,7 @@ public struct AccountServerConfiguration: Sendable {
     public var appName = "Holdfast"
     /// The sender of emails, as `Name <address>` or an address. `EMAIL_FROM`.
     public var emailFrom = "Holdfast <no-reply@localhost>"
-    /// How emails are delivered. The default is the local mailbox, which sends nothing.
+    /// The delivery of emails. The default is the local mailbox, which sends nothing. `EMAIL_HOST` enables SMTP.
     public var mail = MailSettings.mailbox
     /// Email templates that replace the standard ones.
     public var mailTemplates: MailTemplateFolder?
@@ -56,17 +61,18 @@ public struct AccountServerConfiguration: Sendable {
     public var errorForm: ErrorForm = .standard
     /// The address with which links in emails begin. `nil` means the address on which the server listens, which is only for development.
     public var resetBaseURL: URL?
-    /// The part of a link that contains its token.
+    /// The part of a link that contains its token: the query by default. The fragment keeps tokens out of access logs of proxies, but needs
+    /// JavaScript. `RESET_LINK_STYLE`.
     public var resetLinkStyle: ResetLink.Style = .query
-    /// The names in access tokens.
+    /// The issuer and the audience of access tokens.
     public var tokens = TokenSettings()
     /// The apps that open universal links, on Apple's systems and on Android.
     public var associatedApps = AssociatedApps()
     /// The custom scheme that opens the app, such as `notes`; `nil` if there is none. `APP_LINK_SCHEME`.
     public var appScheme: String?
-    /// The subject of reset emails; `nil` for the standard one.
+    /// The subject of reset emails; `nil` for the standard one. `PASSWORD_RESET_SUBJECT`.
     public var resetSubject: String?
-    /// The preview text of reset emails; `nil` for the standard one.
+    /// The preview text of reset emails; `nil` for the standard one. `PASSWORD_RESET_PREVIEW`.
     public var resetPreview: String?
     /// The lifetime and the number of reset links: an hour and three by default.
     public var recoveryRules = RecoveryRules()
@@ -79,6 +85,8 @@ public struct AccountServerConfiguration: Sendable {
     /// The time that a route may take, 30 seconds by default. Then the response is 504 `SERVER_TIMEOUT`.
     public var requestDeadline = RequestDeadline(.seconds(30))
     /// The number of requests in flight; further ones are refused.
+    ///
+    /// By default, 512 are processed at once and 64 wait.
     public var load = LoadSettings()
     /// The time for which a server that shuts down reports that it is not ready, before it stops listening.
     package var shutdownDelay = Duration.zero
@@ -116,6 +124,10 @@ public struct AccountServerConfiguration: Sendable {
     }
 
     /// Creates a configuration with the defaults.
+    /// - Parameters:
+    ///   - host: The name or address that the server listens on.
+    ///   - port: The port; 0 for any free port.
+    ///   - dataFolder: The folder of the database, the local mailbox and the secret.
     package init(host: String = "127.0.0.1", port: Int, dataFolder: URL) {
         self.host = host
         self.port = port
@@ -155,6 +167,9 @@ extension AccountServerConfiguration {
     }
 
     /// Reads environment variables, which override the current values.
+    ///
+    /// An unset variable sets most properties to their defaults. The name of the app, the default language, the format of errors and the
+    /// deadline keep their values.
     /// - Parameters:
     ///   - reader: The source of the values.
     ///   - names: The names of all variables; those of unknown limits are refused.
@@ -230,6 +245,9 @@ extension AccountServerConfiguration {
     }
 
     /// Reads the settings of reset links and passwords.
+    /// - Parameters:
+    ///   - settings: The reader, which collects the problems.
+    ///   - isServing: Whether links will be sent, which require an address in production.
     private mutating func readRecovery(_ settings: inout SettingReader, isServing: Bool) {
         resetBaseURL = settings.webAddress("PASSWORD_RESET_BASE_URL")
         if environment == .production, isServing {

@@ -1,6 +1,8 @@
 public import AppLinks
 
 /// The association files that name the apps that open this server's links. A file that is `nil` is not served.
+///
+/// `AppLinks` creates the files. The server sends them at `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`.
 public struct AssociatedApps: Sendable {
     /// The file for Apple's systems, from APPLE_APP_IDS.
     public var apple: AssociationFile?

@@ -5,12 +5,14 @@ public import ValkeyStores
 
 /// The database of accounts, sessions, tokens, emails, events and idempotency keys.
 public enum AccountDatabase: Sendable {
-    /// A file in the data folder, for one machine.
+    /// A file in the data folder, for servers on one machine. It needs no database server.
     case sqlite
-    /// PostgreSQL, for any number of servers.
+    /// PostgreSQL, for any number of servers. `DATABASE_URL`.
     case postgres(PostgresSettings)
 
     /// Reads `DATABASE_URL`.
+    ///
+    /// The timeouts are shorter than those of clients, so that a client gets an error of the server.
     /// - Parameter isProduction: Whether the server's certificate must be verified.
     init(_ settings: inout SettingReader, isProduction: Bool) {
         self = .sqlite
@@ -39,6 +41,8 @@ public enum RateLimitScope: Hashable, Sendable {
 }
 
 /// The Valkey server that shares the usage of rate limits between servers.
+///
+/// With it, each decision takes a round trip to Valkey, at most 9 ms. Without it, decisions are made in memory.
 public struct SharedLimitSettings: Sendable {
     /// The address of Valkey or Redis.
     public var address: ValkeyAddress
@@ -83,6 +87,8 @@ public struct SharedLimitSettings: Sendable {
     }
 
     /// Parses `open`, `closed`, `local` or `local/PERCENT`.
+    /// - Parameter text: A value of `VALKEY_FALLBACK`, without the name of a limit.
+    /// - Returns: The fallback; `nil` if the text is invalid.
     private static func fallback(_ text: String) -> ValkeyFallback? {
         switch text {
         case "open": return .open

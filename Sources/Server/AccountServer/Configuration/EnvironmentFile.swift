@@ -9,7 +9,8 @@ package struct EnvironmentFile: Hashable, Sendable {
     package let values: [String: String]
 
     /// Reads a file. If the file doesn't exist, there are no settings.
-    /// - Throws: ``InvalidConfiguration``.
+    /// - Parameter path: The path, relative to the working folder or absolute.
+    /// - Throws: ``InvalidConfiguration`` if the file can't be read or has invalid lines.
     package init(path: String) throws(InvalidConfiguration) {
         guard FileManager.default.fileExists(atPath: path) else {
             try self.init(Data())
@@ -22,8 +23,10 @@ package struct EnvironmentFile: Hashable, Sendable {
     }
 
     /// Parses the contents of a file.
-    /// - Parameter name: The name of the file in problems.
-    /// - Throws: ``InvalidConfiguration``.
+    /// - Parameters:
+    ///   - bytes: The contents. A byte order mark is skipped.
+    ///   - name: The name of the file in problems.
+    /// - Throws: ``InvalidConfiguration`` with a problem for each invalid line.
     package init(_ bytes: Data, name: String = ".env") throws(InvalidConfiguration) {
         var values: [String: String] = [:]
         var problems: [ConfigurationProblem] = []
@@ -44,10 +47,14 @@ package struct EnvironmentFile: Hashable, Sendable {
 
     /// The problem of a line.
     private struct Refusal: Error {
+        /// The problem, without the contents of the line.
         let text: String
     }
 
     /// Returns the name and the value of a line; `nil` if it has none.
+    ///
+    /// - Parameter bytes: The line, without its end.
+    /// - Throws: ``Refusal`` if the line is not UTF-8, has no name, or has an unclosed quote.
     private static func setting(_ bytes: Data.SubSequence) throws(Refusal) -> (String, String)? {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal(text: "is no UTF-8") }
         let line = text.trimmingCharacters(in: .whitespaces)

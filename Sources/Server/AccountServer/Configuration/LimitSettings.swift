@@ -11,6 +11,9 @@ public import ServerMiddleware
 /// limits.policies[.resetEmail] = AccountLimit.resetEmail.policy(5, perSeconds: 3_600)
 /// limits.policies[.registerIP] = nil
 /// ```
+///
+/// `AccountServer.change(to:)` applies a new value without a restart. The names of the environment variables are `LIMIT_` and the name of
+/// the limit, such as `LIMIT_RESET_EMAIL=5/3600`.
 public struct LimitSettings: Sendable {
     /// The policy of each limit. A limit without a policy is off.
     public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
@@ -21,10 +24,12 @@ public struct LimitSettings: Sendable {
         uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
     )
     /// The most memory for all limits, in bytes. Only read when the server starts.
+    ///
+    /// When it is exhausted, keys with little usage are evicted, and new clients are counted by network.
     public var memory = 128 << 20
-    /// Whether refusals are enforced, only logged, or disabled.
+    /// Whether refusals are enforced, only logged (`shadow`), or disabled. `RATE_LIMIT_MODE`.
     public var mode: RateLimitRule.Mode = .enforce
-    /// How clients are identified: the trusted proxies, and the IPv6 prefix.
+    /// The identification of clients: the trusted proxies, and the IPv6 prefix. `TRUSTED_PROXIES`, `CLIENT_IPV6_PREFIX`.
     public var identity = ClientIdentity()
 
     /// Creates the default settings.
@@ -90,6 +95,10 @@ extension AccountLimit {
 
 extension SettingReader {
     /// Reads two factors, such as `4,16`.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - value: The default.
+    /// - Returns: The factors; the default if the setting is absent or invalid.
     fileprivate mutating func factors(_ name: String, default value: WideLimits) -> WideLimits {
         guard let text = text(name) else { return value }
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { number($0.drop { $0 == " " }) }
@@ -103,6 +112,10 @@ extension SettingReader {
     }
 
     /// Reads a quota and seconds, such as `3/3600`; `off` is `nil`.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - value: The default.
+    ///   - policy: Creates the policy of a quota and a number of seconds.
     fileprivate mutating func quota(
         _ name: String,
         default value: RateLimitPolicy?,

@@ -3,6 +3,8 @@ package import NIOSSL
 import ServerMiddleware
 
 /// The address for operators, which serves `/metrics`, `/health/ready` and `/health/live`.
+///
+/// With it, the public address serves neither metrics nor readiness, so a proxy can't expose them by mistake.
 package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     /// The name or address, without brackets.
     package let host: String
@@ -13,6 +15,9 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Creates an address.
+    /// - Parameters:
+    ///   - host: The name or address, without brackets.
+    ///   - port: The port; 0 for any free port.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port
@@ -41,6 +46,8 @@ package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The certificate of the server and its key. TLS 1.2 and 1.3 are accepted; the protocol is HTTP/1.1.
+///
+/// The files are read once, at the start. After a renewal of the certificate, restart the server.
 package struct TLSSettings: Sendable {
     /// The chain, the server's own certificate first.
     package let certificates: [NIOSSLCertificate]

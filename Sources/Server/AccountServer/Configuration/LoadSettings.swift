@@ -3,9 +3,9 @@ import ServerMiddleware
 
 /// The number of requests that are processed at once. Further requests wait briefly and are then refused with 503.
 public struct LoadSettings: Sendable {
-    /// The number of requests that are processed at once, 1 to 100,000. `REQUESTS_IN_FLIGHT`.
+    /// The number of requests that are processed at once, 1 to 100,000, and 512 by default. `REQUESTS_IN_FLIGHT`.
     public var requestsInFlight = 512
-    /// The number of requests that may wait for a place, up to 10,000. `REQUESTS_WAITING`.
+    /// The number of requests that may wait for a place, 0 to 10,000, and 64 by default. `REQUESTS_WAITING`.
     public var requestsWaiting = 64
 
     /// Creates the default settings.
@@ -18,11 +18,13 @@ public struct LoadSettings: Sendable {
     }
 }
 
-/// How long idempotency keys are stored, and their largest size.
+/// The lifetime of idempotency keys, and their largest size.
 public struct IdempotencySettings: Sendable {
-    /// How long a repetition gets the stored response: a day by default. `IDEMPOTENCY_KEY_HOURS`.
+    /// The time for which a repetition gets the stored response: a day by default, and 0.05 to 168 hours by the variable.
+    /// `IDEMPOTENCY_KEY_HOURS`.
     public var lifetime = Duration.seconds(86_400)
-    /// The megabytes (2^20 bytes) of all keys; see `IdempotencyBounds` for the shares of clients.
+    /// The megabytes (2^20 bytes) of all keys, 1 to 1,048,576, and 1,024 by default; see `IdempotencyBounds` for the shares of clients.
+    /// `IDEMPOTENCY_MEGABYTES`.
     public var megabytes = 1_024
 
     /// Creates the default settings.

@@ -5,9 +5,9 @@ import ServerMiddleware
 
 /// The destination of emails.
 public enum MailSettings: Sendable {
-    /// The folder of the local mailbox, for development: nothing is sent.
+    /// The folder of the local mailbox, for development: nothing is sent. It is the default.
     case mailbox
-    /// An SMTP server.
+    /// An SMTP server, which `EMAIL_HOST` enables.
     case smtp(SMTPSettings)
 }
 
@@ -67,6 +67,8 @@ extension MailSettings {
     }
 
     /// The address of a sender; `nil` if it is invalid.
+    ///
+    /// - Parameter sender: The sender, as `Name <address>` or an address.
     private static func address(of sender: String) -> EmailAddress? {
         guard sender.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { return nil }
         guard let open = sender.lastIndex(of: "<") else { return try? EmailAddress(sender) }
@@ -75,12 +77,15 @@ extension MailSettings {
     }
 
     /// The longest time for one email.
+    ///
+    /// It is zero for the local mailbox.
     package var timeout: Duration {
         guard case .smtp(let smtp) = self else { return .zero }
         return smtp.timeout
     }
 
-    /// A summary for the operator who starts the server.
+    /// A summary for the operator who starts the server: the host, the port and the encryption, without credentials. `nil` for the local
+    /// mailbox.
     package var summary: String? {
         guard case .smtp(let smtp) = self else { return nil }
         let security = smtp.security == .none ? "not encrypted" : smtp.security.rawValue

@@ -6,7 +6,9 @@ import Foundation
 ///
 /// An invalid value is reported and replaced by its default, so that the reading continues.
 struct SettingReader {
+    /// The source of the values.
     private let reader: ConfigReader
+    /// The problems so far, in the order in which the settings were read.
     private(set) var problems: [ConfigurationProblem] = []
 
     /// Creates a reader without problems.
@@ -36,6 +38,10 @@ struct SettingReader {
     }
 
     /// Reads one of several words, in any case.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - choices: The valid words in lowercase, and their values.
+    ///   - value: The default.
     mutating func choice<Value>(_ name: String, _ choices: KeyValuePairs<String, Value>, default value: Value) -> Value {
         guard let text = text(name) else { return value }
         if let chosen = choices.first(where: { $0.key == text.lowercased() }) { return chosen.value }
@@ -60,7 +66,11 @@ struct SettingReader {
         return value
     }
 
-    /// Reads a whole number.
+    /// Reads a whole number in decimal digits.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - range: The valid values.
+    ///   - value: The default.
     mutating func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) -> Int {
         guard let text = text(name) else { return value }
         if let number = Int(text), range.contains(number) { return number }
@@ -69,6 +79,10 @@ struct SettingReader {
     }
 
     /// Reads a number of hours, such as `1` or `0.5`.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - range: The valid values, in hours.
+    ///   - value: The default.
     mutating func hours(_ name: String, in range: ClosedRange<Double>, default value: Duration) -> Duration {
         guard let text = text(name) else { return value }
         if let number = Double(text), range.contains(number) { return .seconds(number * 3_600) }
@@ -76,7 +90,8 @@ struct SettingReader {
         return value
     }
 
-    /// Reads an absolute web address.
+    /// Reads an absolute web address with a host, without a user, query and fragment.
+    /// - Returns: The address; `nil` if it is absent or invalid.
     mutating func webAddress(_ name: String) -> URL? {
         guard let text = text(name) else { return nil }
         if let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host?.isEmpty == false,
@@ -88,7 +103,8 @@ struct SettingReader {
         return nil
     }
 
-    /// Reads the path of an existing folder.
+    /// Reads the path of an existing folder, relative to the working folder or absolute.
+    /// - Returns: The folder; `nil` if the setting is absent or invalid.
     mutating func folder(_ name: String) -> URL? {
         guard let text = text(name) else { return nil }
         var isFolder: ObjCBool = false
@@ -100,6 +116,10 @@ struct SettingReader {
     }
 
     /// Records a problem. The user and password of a quoted address are omitted.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - text: The problem, as the rest of a sentence that begins with the name.
     mutating func refuse(_ name: String, _ text: String) {
         let shown = text.replacing(/“([^”:]*:)[^”]*@/) { "“\($0.1)…@" }
         problems.append(ConfigurationProblem(setting: name, text: shown))
@@ -119,6 +139,7 @@ public struct InvalidConfiguration: Error, Hashable, CustomStringConvertible {
     /// The problems, in the order in which the settings were read.
     public let problems: [ConfigurationProblem]
 
+    /// All problems, one per line, after a heading.
     public var description: String {
         (["The configuration is invalid:"] + problems.map { "  \($0.setting) \($0.text)" }).joined(separator: "\n")
     }
@@ -135,7 +156,10 @@ public struct HiddenText: Hashable, Sendable, CustomStringConvertible, CustomDeb
         self.text = text
     }
 
+    /// A fixed text instead of the secret.
     public var description: String { "(hidden)" }
+    /// A fixed text instead of the secret.
     public var debugDescription: String { description }
+    /// A mirror without children, so that `dump` doesn't show the secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,6 +1,8 @@
 import Foundation
 
 /// The names in access tokens, which other services compare.
+///
+/// Both must stay the same while tokens are valid; otherwise, other services refuse the older ones.
 public struct TokenSettings: Hashable, Sendable {
     /// The issuer (`iss`); `nil` for the address that links in emails begin with.
     public var issuer: String?
@@ -10,6 +12,10 @@ public struct TokenSettings: Hashable, Sendable {
     /// Creates the default settings.
     public init() {}
 
+    /// Reads `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
+    /// - Parameters:
+    ///   - settings: The reader, which collects the problems.
+    ///   - isProduction: Whether the issuer must be an https address.
     init(_ settings: inout SettingReader, isProduction: Bool) {
         if let url = settings.webAddress("TOKEN_ISSUER") {
             issuer = settings.text("TOKEN_ISSUER")

@@ -2,6 +2,9 @@ package import Crypto
 package import Foundation
 
 /// The folder with all data of a server: the database, the local mailbox, and the secret. Only its owner can read it.
+///
+/// A backup of the folder contains the secret, and therefore the keys of all tokens. The database and the secret are created with the
+/// permissions 0600.
 package struct DataFolder: Sendable {
     /// The address of the folder.
     package let url: URL
@@ -31,13 +34,16 @@ package struct DataFolder: Sendable {
         )
     }
 
-    /// Creates the file of the database if it is missing.
+    /// Creates the empty file of the database, readable only by its owner, if it is missing.
+    /// - Throws: An error of the file system.
     package func createDatabase() throws {
         // SQLite gives its WAL the permissions of the database.
         try Self.createExclusively(database, contents: Data())
     }
 
     /// Returns the secret of this folder: 256 random bits, created once.
+    ///
+    /// Two processes that start at the same time get the same secret.
     /// - Throws: ``UnreadableSecret``.
     package func secret() throws -> SymmetricKey {
         let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
@@ -63,9 +69,12 @@ package struct DataFolder: Sendable {
     /// The file of the secret.
     private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
 
-    /// Creates a file if it is missing, even if two processes try at once.
+    /// Creates a file with the permissions 0600 if it is missing, even if two processes try at once.
     ///
     /// It writes a draft and links it to the final name, which fails if that exists; so the file never exists with a part of its content.
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - contents: The contents of a new file. An existing file is not changed.
     private static func createExclusively(_ file: URL, contents: Data) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else { return }
         let draft = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString)")
@@ -119,7 +128,7 @@ extension DataFolder {
     }
 }
 
-/// A server in production found no database.
+/// A server in production found no database, probably because a volume is not mounted.
 package struct MissingDatabase: Error, CustomStringConvertible {
     /// The data folder.
     package let path: String
@@ -150,7 +159,10 @@ package struct WrongInstallation: Error, CustomStringConvertible {
 /// The lock that a running server holds on its data folder. The operating system releases it when the process ends, even after a crash.
 ///
 /// Two servers on one folder would each apply the limits separately. Commands such as `users` and `doctor` don't take the lock.
+///
+/// A value holds the lock until it is destroyed. It can't be copied.
 package struct DataFolderLock: ~Copyable {
+    /// The descriptor of the lock file.
     private let file: Int32
 
     /// Takes the lock.
@@ -186,6 +198,7 @@ package struct UnreadableSecret: Error, CustomStringConvertible {
 
     /// The problem, without its solution.
     package var problem: String { "\(path) does not contain a readable secret" }
+    /// The solution, as the rest of a sentence.
     package let remedy = "restore it, or remove it to create a new one and sign out all users"
 
     package var description: String { "\(problem); \(remedy)" }

@@ -12,8 +12,11 @@ import ServiceLifecycle
 ///
 /// A server that starts migrates the tables, then registers; a command does neither. If anything fails, the connections are closed again.
 package struct PostgresDeployment: Sendable {
+    /// The connections of the server.
     package let database: PostgresDatabase
+    /// The account stores in the database.
     package let stores: PostgresAccountStores
+    /// The clock of the database, which all servers share.
     package let time: PostgresTime
     /// The keys of addresses.
     private let emailKeys: EmailKeys
@@ -64,12 +67,18 @@ package struct PostgresDeployment: Sendable {
     }
 
     /// Checks, before anything is created, that the database has tables.
+    ///
+    /// Use it in production, where a database without tables is probably the wrong one.
+    /// - Parameter settings: The connection.
     /// - Throws: ``MissingTables``; `StoreFailure`.
     package static func requireTables(_ settings: PostgresSettings) async throws {
         try await withDatabase(settings) { if try await PostgresSchema.isNew($0) { throw MissingTables() } }
     }
 
     /// Migrates the tables, and creates them if they are missing.
+    ///
+    /// - Parameter settings: The connection, whose timeouts are extended to an hour.
+    /// - Throws: `StoreFailure`.
     /// - Returns: Whether the database was new, and the names of the executed steps.
     package static func migrate(_ settings: PostgresSettings) async throws -> (isNew: Bool, steps: [String]) {
         try await withDatabase(settings, isLong: true) {
@@ -78,6 +87,9 @@ package struct PostgresDeployment: Sendable {
     }
 
     /// Connects to the database while a closure runs.
+    ///
+    /// It uses at most two connections, which are closed at the end, also after an error.
+    /// - Throws: The error of the closure.
     /// - Parameter isLong: Whether statements may take up to an hour.
     package static func withDatabase<Result: Sendable>(
         _ settings: PostgresSettings,
@@ -93,8 +105,8 @@ package struct PostgresDeployment: Sendable {
         return try outcome.get()
     }
 
-    /// Registers a server. A server that was killed stays registered for ten seconds, so this tries for fifteen.
-    /// - Throws: ``DeploymentInUse``.
+    /// Registers a server. A server that was killed stays registered for ten seconds, so this function tries for fifteen, every 500 ms.
+    /// - Throws: ``DeploymentInUse`` if another server is still registered then.
     private static func enter(_ presence: PostgresPresence) async throws {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(15))
@@ -112,7 +124,8 @@ package struct PostgresDeployment: Sendable {
         return [presence, RotationService(stores: stores, logger: logger)]
     }
 
-    /// Renews the registration and reads the database's clock.
+    /// Renews the registration and reads the database's clock. A command only does the latter.
+    /// - Throws: `StoreFailure`.
     fileprivate func renew() async throws {
         try await presence?.renew()
         try await time.synchronize()
@@ -146,6 +159,8 @@ extension PostgresTime: PersistentTime {
 }
 
 /// Renews the registration every second until the shutdown.
+///
+/// A failed renewal is logged and repeated a second later. After ten seconds without one, other servers consider this server stopped.
 private struct PresenceService: Service, CustomStringConvertible {
     let deployment: PostgresDeployment
     let logger: Logger
@@ -161,8 +176,8 @@ private struct PresenceService: Service, CustomStringConvertible {
     }
 }
 
-/// Adds keys with the new secret to all addresses while a secret is replaced. Repeats this, because servers without the new secret may
-/// still register users.
+/// Adds keys with the new secret to all addresses while a secret is replaced. Repeats this every ten minutes, because servers without the
+/// new secret may still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger

@@ -15,9 +15,13 @@ import ValkeyDriver
 import ValkeyStores
 
 /// All stores of a server. Only this type and ``PostgresDeployment`` know which database is used; the rest of the server uses protocols.
+///
+/// A command opens the stores without a version. It then takes no emails from the queue, and with PostgreSQL it doesn't migrate tables that
+/// servers use.
 package struct Stores: AccountStores {
     /// The location of the data.
     private enum Place {
+        /// The accounts and the limits, in the file of the data folder.
         case sqlite(SQLiteDatabase)
         /// - Parameter limits: The file of the rate limits, if the server doesn't share them.
         case postgres(PostgresDeployment, limits: SQLiteDatabase?)
@@ -25,10 +29,14 @@ package struct Stores: AccountStores {
 
     /// The data folder, which also exists with PostgreSQL: for the secret and the limits.
     package let folder: DataFolder
+    /// The location of the data.
     private let place: Place
+    /// The stores of the location.
     private let accountStores: any AccountStores
 
     /// Opens a data folder with its SQLite database.
+    ///
+    /// It doesn't lock the folder: see ``DataFolderLock``.
     /// - Parameters:
     ///   - url: The folder; created if it is missing.
     ///   - isServing: Whether a server opens it, which holds a lock and takes emails from the queue.
@@ -45,6 +53,12 @@ package struct Stores: AccountStores {
     }
 
     /// Opens the data of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration, of which the database and the secrets are used.
+    ///   - version: The version of the server that will use the data; `nil` for a command.
+    ///   - logger: Reports migrations and failures of connections.
+    ///   - metrics: The factory of the metrics of connections.
     /// - Parameter version: The version of the server that will use the data; `nil` for a command.
     /// - Throws: An error of the file system or of the database.
     package static func open(
@@ -108,6 +122,8 @@ package struct Stores: AccountStores {
     package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
     /// Returns the server's keys, derived from the configured secret or that of the folder.
+    /// - Parameter secret: The configured secret; `nil` for that of the folder, which is created if it is missing.
+    /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
 
     /// The keys that sign access tokens, for a process that is not a server.
@@ -130,6 +146,10 @@ package struct Stores: AccountStores {
 
 extension DataFolder {
     /// Returns the server's keys, derived from the configured secret or that of the folder.
+    ///
+    /// A secret with the prefix `base64:` is used as it is. Any other text is hashed with SHA-256 first.
+    /// - Parameter secret: The configured secret; `nil` for that of the folder, which is created if it is missing.
+    /// - Throws: ``UnreadableSecret``; an error of the file system.
     package func keys(secret: HiddenText?) throws -> ServerKeys {
         guard let secret else { return ServerKeys(secret: try self.secret()) }
         return ServerKeys(secret: secret.keyBytes ?? SymmetricKey(data: SHA256.hash(data: Data(secret.text.utf8))))
@@ -165,6 +185,8 @@ package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
     /// Returns the rate limits, with the usage that was saved, or with the usage that all servers share.
+    ///
+    /// - Returns: The store, which must run as a service.
     /// - Parameters:
     ///   - settings: The policies.
     ///   - shared: The Valkey server; `nil` for limits of this server.
@@ -220,6 +242,8 @@ extension Stores {
     }
 
     /// The idempotency keys.
+    ///
+    /// - Parameter bounds: The capacity.
     package func idempotency(_ bounds: IdempotencyBounds) -> any IdempotencyStore {
         switch place {
         case .sqlite(let database): SQLiteIdempotencyStore(database, bounds: bounds)
@@ -258,6 +282,7 @@ extension Stores {
     }
 
     /// Returns if the data can be read and written.
+    /// - Throws: `StoreFailure`.
     package func ping() async throws {
         switch place {
         case .sqlite(let database): try await database.ping()
@@ -266,6 +291,8 @@ extension Stores {
     }
 
     /// Closes the data after the pending writes.
+    ///
+    /// With PostgreSQL, the server's registration is removed first, so that other servers take over its emails.
     package func close() async throws {
         switch place {
         case .sqlite(let database): try database.close()
@@ -278,7 +305,7 @@ extension Stores {
 
 /// Rate limits that survive a restart. The service saves them periodically and when it ends.
 package protocol PersistentRateLimitStore: RateLimitStore, Service {
-    /// Returns if the limits can be saved.
+    /// Returns if the limits can be saved; otherwise, throws.
     func ping() async throws
     /// Saves the limits if the service did not run.
     func close() async throws
@@ -298,6 +325,7 @@ extension SteadyTime: PersistentTime {}
 
 /// A wall clock that the caller provides, for tests.
 private struct GivenTime: PersistentTime {
+    /// Reads the clocks of the test.
     let snapshot: @Sendable () -> SnapshotTime
     var now: @Sendable () -> Date {
         { [snapshot] in Date(timeIntervalSince1970: Double(snapshot().wallNanoseconds) / 1e9) }

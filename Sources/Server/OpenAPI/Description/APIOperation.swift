@@ -220,8 +220,8 @@ extension APIParameter {
             )
         ),
         about: """
-            A name that the client makes up for the request, with or without quotes, at most 255 characters. A repetition with it is \
-            not done again: it gets the first answer, with `Idempotency-Replayed: true`, for a day.
+            A unique key that the client creates for the request, with or without quotes, at most 255 characters. For a day, a second \
+            request with the same key is not performed: it gets the first response, with `Idempotency-Replayed: true`.
             """
     )
 
@@ -230,7 +230,7 @@ extension APIParameter {
         name: "Accept-Language",
         place: .header,
         schema: .text(),
-        about: "The languages that the reader understands (RFC 9110 §12.5.4); texts come in the best of them."
+        about: "The languages that the user prefers (RFC 9110 §12.5.4). The server selects the best supported one for its texts."
     )
 
     /// The id of the request, which the client may choose.
@@ -238,6 +238,6 @@ extension APIParameter {
         name: "X-Request-Id",
         place: .header,
         schema: .text(),
-        about: "An id for the request: 1–64 letters, digits, `.`, `_` and `-`. Anything else is replaced by a new id."
+        about: "An id for the request: 1–64 letters, digits, `.`, `_` and `-`. The server replaces any other text by a new id."
     )
 }

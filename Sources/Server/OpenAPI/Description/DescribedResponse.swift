@@ -102,14 +102,14 @@ extension APIHeader {
         name: "X-Request-Id",
         schema: .text(TextRules(length: 1...64, pattern: "^[A-Za-z0-9._\\-]+$")),
         about:
-            "The id by which the server's log knows the request: the request's own `X-Request-Id` if it is sane, else a new one."
+            "The id of the request in the server's log: the request's `X-Request-Id` if it is valid, otherwise a new one."
     )
 
     /// The delay before a retry.
     static let retryAfter = APIHeader(
         name: "Retry-After",
         schema: .integer(0...Int(Int32.max)),
-        about: "The seconds after which a repeat makes sense; the body says the same as `retry_after`."
+        about: "The delay in seconds before the client may repeat the request. The body contains it as `retry_after`."
     )
 
     /// The scheme of authentication, with status 401.
@@ -132,7 +132,7 @@ extension APIHeader {
             name: "RateLimit",
             schema: .text(TextRules(pattern: limitPattern)),
             isRequired: false,
-            about: "What is left under each, such as `\"reset-email\";r=2;t=1200`: 2 requests, and more after 1,200 seconds."
+            about: "The remaining quotas, such as `\"reset-email\";r=2;t=1200`: 2 requests, and more after 1,200 seconds."
         ),
     ]
 
@@ -145,7 +145,7 @@ extension APIHeader {
         APIHeader(
             name: "Content-Language",
             schema: .text(TextRules(choices: languages.map(\.rawValue))),
-            about: "The language of the texts, chosen by `Accept-Language`."
+            about: "The language of the texts, which `Accept-Language` selects."
         )
     }
 
@@ -158,7 +158,7 @@ extension APIHeader {
             name: "X-Error-Code",
             schema: .text(TextRules(choices: codes.map(\.rawValue))),
             isRequired: isRequired,
-            about: "The code, which survives an edge that replaces the body."
+            about: "The code. It is readable even if a proxy replaces the body."
         )
     }
 }

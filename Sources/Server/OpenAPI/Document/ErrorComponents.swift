@@ -53,7 +53,7 @@ public struct ErrorComponents: Sendable {
             "openapi": .string(APIDescription.openAPIVersion),
             "info": [
                 "title": "Error codes", "version": .string(version),
-                "description": "What an answer with each code of the catalogue looks like.",
+                "description": "The response for each code of the catalogue.",
             ],
             "components": .object(components),
         ]

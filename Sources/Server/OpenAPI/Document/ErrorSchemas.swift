@@ -24,7 +24,7 @@ enum ErrorSchemas {
         "ErrorCode",
         .text(
             TextRules(pattern: "^[A-Z][A-Z0-9_]*$"),
-            "A code of the catalogue. Later versions may add codes: treat one that is not known by its prefix, then by the status."
+            "A code of the catalogue. Later versions may add codes. Handle an unknown code by its prefix, then by the status."
         )
     )
 
@@ -32,12 +32,12 @@ enum ErrorSchemas {
     static let violation = NamedSchema(
         "FieldViolation",
         .object(
-            Field("field", .text(), .required, "As a person would name it, such as `email`; empty for the whole body."),
+            Field("field", .text(), .required, "The name of the field, such as `email`; empty for the whole body."),
             Field(
                 "pointer",
                 .text(),
                 .optional,
-                "The place as a JSON Pointer in a URI fragment (RFC 6901 §6), such as `#/email`."
+                "The position of the field as a JSON Pointer in a URI fragment (RFC 6901 §6), such as `#/email`."
             ),
             Field("code", .named(code), .optional),
             Field("message", message),
@@ -70,7 +70,7 @@ enum ErrorSchemas {
                     resetPassword
                 ),
                 .required,
-                "Further facts."
+                "Details of the error."
             ),
             timestamp,
             requestID,
@@ -94,7 +94,7 @@ enum ErrorSchemas {
                     atLeast: 1
                 )
             ),
-            Field("message", message, .optional, "Beside problems with fields."),
+            Field("message", message, .optional, "The text of the error, if it has problems with fields."),
             meaning: "An error in the form `success`."
         )
     )
@@ -109,10 +109,10 @@ enum ErrorSchemas {
     static let problemItem = NamedSchema(
         "ProblemItem",
         .object(
-            Field("pointer", .text(), .optional, "The place as a JSON Pointer in a URI fragment (RFC 6901 §6)."),
+            Field("pointer", .text(), .optional, "The position of the field as a JSON Pointer in a URI fragment (RFC 6901 §6)."),
             Field("detail", message),
             Field("code", .named(code), .optional),
-            Field("field", .text(), .required, "As a person would name it; empty for the whole body."),
+            Field("field", .text(), .required, "The name of the field; empty for the whole body."),
             meaning: "One problem with one field of the request, in problem details."
         )
     )
@@ -122,10 +122,10 @@ enum ErrorSchemas {
         "Problem",
         .object(
             Field("type", .text(TextRules(format: "uri-reference")), .required, "The page of the code."),
-            Field("title", .text(), .required, "What the code means, the same each time."),
+            Field("title", .text(), .required, "The meaning of the code, the same for each occurrence."),
             Field("status", status),
             Field("detail", message),
-            Field("instance", .text(TextRules(format: "uri-reference")), .optional, "Names this occurrence."),
+            Field("instance", .text(TextRules(format: "uri-reference")), .optional, "The identifier of this occurrence."),
             Field("code", .named(code)),
             timestamp,
             requestID,
@@ -134,22 +134,22 @@ enum ErrorSchemas {
             reasons,
             check,
             resetPassword,
-            meaning: "An error as a problem of RFC 9457, for `Accept: application/problem+json`."
+            meaning: "An error as problem details (RFC 9457), for `Accept: application/problem+json`."
         )
     )
 
-    private static let message = Schema.text(TextRules(), "The text for the person, in the language of the answer.")
+    private static let message = Schema.text(TextRules(), "The text for the user, in the language of the response.")
     private static let status = Schema.integer(400...599, "The HTTP status.")
-    private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "When it happened.")
+    private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "The time of the error.")
     private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
     private static let retryAfter = Field(
         "retry_after",
         .integer(0...Int(Int32.max)),
         .optional,
-        "The seconds after which a repeat makes sense; always there with 429 and 503."
+        "The delay in seconds before the client may repeat the request; always present with 429 and 503."
     )
-    private static let reasons = Field("reasons", .list(of: .text()), .optional, "Why a password is too weak.")
-    private static let check = Field("check", .text(), .optional, "What the server misses.")
+    private static let reasons = Field("reasons", .list(of: .text()), .optional, "The reasons why a password is too weak.")
+    private static let check = Field("check", .text(), .optional, "The name of the failed readiness check.")
     private static let details = Field(
         "details",
         .object(
@@ -160,12 +160,12 @@ enum ErrorSchemas {
             resetPassword
         ),
         .required,
-        "Further facts."
+        "Details of the error."
     )
     private static let resetPassword = Field(
         "reset_password",
         .constant(true),
         .optional,
-        "Too many sign-ins failed. The device that confirms a password reset can sign in before the wait is over."
+        "Too many sign-ins failed. A device that confirms a password reset can sign in before the delay ends."
     )
 }

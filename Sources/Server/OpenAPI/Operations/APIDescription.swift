@@ -53,19 +53,19 @@ public struct APIDescription: Sendable {
     /// The introduction, which applies to all operations.
     package var introduction: Prose {
         """
-        Accounts, sessions and password reset by e-mailed link.
+        Accounts, sessions and password reset by emailed links.
 
-        Every path is answered with and without a slash at its end; described is the one to call. Every GET is answered to HEAD as \
-        well. An unknown path is answered with 404 `RESOURCE_NOT_FOUND`, a method that a path does not have with 405 \
-        `REQUEST_METHOD_NOT_ALLOWED` and `Allow`.
+        The server accepts every path with and without a slash at its end; this description lists the one to call. It also accepts \
+        HEAD wherever it accepts GET. An unknown path gets 404 `RESOURCE_NOT_FOUND`. A method that a path does not support gets 405 \
+        `REQUEST_METHOD_NOT_ALLOWED` with `Allow`.
 
-        Bodies are JSON or the same members as `application/x-www-form-urlencoded`, at most 65,536 bytes, JSON nested at most 32 \
-        deep. Members that are not named here are ignored, a member that occurs twice is refused. All problems with a body are told \
-        at once.
+        Bodies are JSON, or have the same members as `application/x-www-form-urlencoded`. They have at most 65,536 bytes, and JSON \
+        has at most 32 levels. The server ignores unknown members, and refuses members that occur twice. One response reports all \
+        problems of a body.
 
-        Every error has a code, in `X-Error-Code` and in the body. The body has the form that the server is configured with \
-        (`\(settings.errorForm.rawValue)`), and is a problem of RFC 9457 for who asks with `Accept: application/problem+json`. Texts \
-        are in \(settings.languages.map(\.rawValue).joined(separator: " or ")), as `Accept-Language` prefers.
+        Every error has a code, in `X-Error-Code` and in the body. The body has the configured form \
+        (`\(settings.errorForm.rawValue)`). Requests with `Accept: application/problem+json` get problem details (RFC 9457) instead. \
+        Texts are in \(settings.languages.map(\.rawValue).joined(separator: " or ")), as `Accept-Language` prefers.
         """
     }
 }

@@ -16,8 +16,8 @@ extension OperationGroup {
         method: .get,
         path: "/.well-known/apple-app-site-association",
         id: "appleAssociation",
-        summary: "Apps that open our links, on Apple's systems",
-        about: "The association file, from `APPLE_APP_IDS`; never a redirect.",
+        summary: "The apps that open links on Apple platforms",
+        about: "The association file, created from `APPLE_APP_IDS`. The response is never a redirect.",
         responses: [DescribedResponse(200, "The file.", .json(appleFile, example: appleExample))]
     )
 
@@ -25,8 +25,8 @@ extension OperationGroup {
         method: .get,
         path: "/.well-known/assetlinks.json",
         id: "androidLinks",
-        summary: "Apps that open our links, on Android",
-        about: "The statement list, from `ANDROID_PACKAGE` and `ANDROID_CERT_SHA256`; never a redirect.",
+        summary: "The apps that open links on Android",
+        about: "The statement list, created from `ANDROID_PACKAGE` and `ANDROID_CERT_SHA256`. The response is never a redirect.",
         responses: [DescribedResponse(200, "The file.", .json(androidFile, example: androidExample))]
     )
 
@@ -34,15 +34,15 @@ extension OperationGroup {
         method: .get,
         path: "/.well-known/change-password",
         id: "changePassword",
-        summary: "Where a password is changed",
-        about: "Sends password managers to the page that requests a link.",
+        summary: "The address for changing a password",
+        about: "Redirects password managers to the page that requests a link.",
         responses: [DescribedResponse(302, "The page.", headers: [location])]
     )
 
     /// The keys by which other services verify access tokens.
     static let tokenKeys = OperationGroup(
         "Keys of access tokens",
-        "Another service verifies access tokens by these keys. It needs no secret of this server.",
+        "Other services verify access tokens with these keys, without a secret of this server.",
         [
             APIOperation(
                 method: .get,
@@ -76,7 +76,7 @@ extension OperationGroup {
         about: "`public, max-age=300`."
     )
 
-    private static let tag = APIHeader(name: "ETag", schema: .text(), about: "Changes with the keys.")
+    private static let tag = APIHeader(name: "ETag", schema: .text(), about: "The version of the keys, for `If-None-Match`.")
 
     private static let keySet = NamedSchema(
         "TokenKeys",

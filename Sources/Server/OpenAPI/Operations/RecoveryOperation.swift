@@ -53,7 +53,7 @@ package enum RecoveryOperation: String, AccountOperations {
                 path: AccountPath.validateResetToken,
                 id: rawValue,
                 summary: "Validate a link",
-                about: "Changes nothing, however often it is called.",
+                about: "Changes nothing, so it can be called any number of times.",
                 request: RequestContent(
                     ValidateResetTokenRequest.self,
                     example: ["token": .string(AccountExamples.token), "email": "ana@example.com"]
@@ -82,8 +82,9 @@ package enum RecoveryOperation: String, AccountOperations {
                 id: rawValue,
                 summary: "Set a new password",
                 about: """
-                    Exactly one of any number of confirmations with one token succeeds. It ends all sessions of the account, voids all its \
-                    device tokens but the one of the response, and does not sign in. A password that is too weak leaves the token usable.
+                    Only one of all confirmations with a token succeeds. It ends all sessions of the account, and revokes all its device \
+                    tokens except the one in the response. It does not sign the user in. If the password is too weak, the token stays \
+                    valid.
                     """,
                 request: RequestContent(
                     ConfirmPasswordResetRequest.self,
@@ -113,14 +114,14 @@ package enum RecoveryOperation: String, AccountOperations {
                 method: .post,
                 path: AccountPath.legacyPasswordReset,
                 id: rawValue,
-                summary: "Request a link, as older apps do",
+                summary: "Request a link (older apps)",
                 about:
-                    "Does what the request above does. The response is wrapped and flat at once, and errors have the form `success`.",
+                    "Has the same effect as the request above. The response has wrapped and flat members; errors have the form `success`.",
                 request: Self.address,
                 responses: [
                     DescribedResponse(
                         200,
-                        "The request has been noted.",
+                        "The server has accepted the request.",
                         .json(
                             LegacyResetResponse.self,
                             example: [
@@ -143,7 +144,7 @@ package enum RecoveryOperation: String, AccountOperations {
     static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
     /// The body of a request for a link.
     private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
-    private static let requested: Prose = "The request has been noted. If there is an account, the email is on its way."
+    private static let requested: Prose = "The server has accepted the request. If the account exists, it sends the email."
     private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))
 }
 
@@ -152,8 +153,8 @@ extension OperationGroup {
     static let recovery = OperationGroup(
         "Password reset",
         """
-        A link is emailed to the account's address; its token is good for one change of the password. No response reveals whether an \
-        account exists.
+        The server emails a link to the account's address. Its token is valid for one change of the password. No response reveals \
+        whether an account exists.
         """,
         RecoveryOperation.allCases.map(\.row)
     )

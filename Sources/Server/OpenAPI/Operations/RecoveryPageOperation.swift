@@ -16,13 +16,15 @@ package enum RecoveryPageOperation: String, AccountOperations {
                 id: rawValue,
                 summary: "The page for a new password",
                 about: """
-                    Opened with the link's query it shows the form, or that the link has expired. Without a query its script takes the token \
-                    from the fragment and validates it by the API before it shows either; without a token it offers to send a link.
+                    With the query of a link, the page shows the form, or reports that the link has expired. Without a query, its script \
+                    reads the token from the fragment, validates it through the API, and then shows one of the two. Without a token, the \
+                    page offers to send a link.
                     """,
                 parameters: Self.link,
                 responses: [
                     .page(200, "The form for a new password, or the one that requests a link."),
-                    .page(400, "The address is no link: the token is missing, given twice or malformed."), Self.expired,
+                    .page(400, "The address is not a valid link: its token is missing, occurs twice or is malformed."),
+                    Self.expired,
                 ],
                 asksStore: true,
                 errorStyle: .page
@@ -33,7 +35,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
                 path: AccountPath.resetPage,
                 id: rawValue,
                 summary: "Send the form for a new password",
-                about: "Does what confirming by the API does.",
+                about: "Has the same effect as setting the password through the API.",
                 request: RequestContent(
                     ResetForm.self,
                     named: "ResetPage",
@@ -45,7 +47,8 @@ package enum RecoveryPageOperation: String, AccountOperations {
                 ),
                 responses: [
                     .page(200, "The password has been changed.", headers: [Self.deviceCookie]),
-                    .page(400, "The form again, with what was wrong; or the token is no token."), Self.expired,
+                    .page(400, "The form with the problems of the input; or a page that reports a malformed token."),
+                    Self.expired,
                 ],
                 ownCodes: [.resourceForbidden],
                 asksStore: true,
@@ -58,7 +61,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
                 path: AccountPath.resetRequestPage,
                 id: rawValue,
                 summary: "Send the form that requests a link",
-                about: "Does what requesting by the API does; the page that follows is the same with and without an account.",
+                about: "Requests a link, as through the API. The response is the same with and without an account.",
                 request: RequestContent(
                     ResetRequestForm.self,
                     named: "RequestPage",
@@ -66,8 +69,8 @@ package enum RecoveryPageOperation: String, AccountOperations {
                     isForm: true
                 ),
                 responses: [
-                    .page(200, "The request has been noted. If there is an account, the email is on its way."),
-                    .page(400, "The form again: the address is missing or malformed."),
+                    .page(200, "The server has accepted the request. If the account exists, it sends the email."),
+                    .page(400, "The form with the problem: the address is missing or malformed."),
                 ],
                 ownCodes: [.resourceForbidden],
                 asksStore: true,
@@ -81,10 +84,10 @@ package enum RecoveryPageOperation: String, AccountOperations {
                 id: rawValue,
                 summary: "The page that asks whether to lock an account",
                 about:
-                    "Opened by the link of the email that confirms a change; the account is not locked before its form is sent.",
+                    "The email that confirms a new password links to this page. Only its form locks the account.",
                 parameters: Self.link,
                 responses: [
-                    .page(200, "The question, or the page that takes the token from behind `#`."), Self.malformed, Self.expired,
+                    .page(200, "The form that locks the account of the link."), Self.malformed, Self.expired,
                 ],
                 asksStore: true,
                 errorStyle: .page
@@ -95,7 +98,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
                 path: AccountPath.accountLockPage,
                 id: rawValue,
                 summary: "Lock an account",
-                about: "Ends all sessions; no sign-in succeeds until the password has been reset.",
+                about: "Ends all sessions of the account. No sign-in succeeds until the password is reset.",
                 request: RequestContent(
                     AccountLockForm.self,
                     named: "FreezePage",
@@ -111,10 +114,10 @@ package enum RecoveryPageOperation: String, AccountOperations {
         }
     }
 
-    private static let malformed = DescribedResponse.page(400, "The token is missing, given twice or malformed.")
+    private static let malformed = DescribedResponse.page(400, "The token is missing, occurs twice or is malformed.")
     private static let expired = DescribedResponse.page(
         410,
-        "The link is unknown, expired or used; the page offers to send a new one."
+        "The link is unknown, expired or used. The page offers to send a new one."
     )
 
     private static let deviceCookie = APIHeader(
@@ -136,7 +139,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
             name: "email",
             place: .query,
             schema: EmailAddress.schema,
-            about: "The address that the link was sent to; the token must belong to it."
+            about: "The address that the link was sent to. The token must belong to it."
         ),
     ]
 }
@@ -144,10 +147,10 @@ package enum RecoveryPageOperation: String, AccountOperations {
 extension OperationGroup {
     /// The operations of password reset by pages.
     static let recoveryPages = OperationGroup(
-        "Pages behind emailed links",
+        "Pages for emailed links",
         """
-        For users with a browser. A GET changes nothing, however often a scanner opens it; forms are taken from our own pages only \
-        (`Origin`, `Sec-Fetch-Site`). Errors are pages too, with their code in `X-Error-Code`.
+        Pages for users with a browser. A GET changes nothing, so email scanners can open a link any number of times. The server \
+        accepts forms only from its own pages (`Origin`, `Sec-Fetch-Site`). Errors are pages too, with their code in `X-Error-Code`.
         """,
         RecoveryPageOperation.allCases.map(\.row)
     )

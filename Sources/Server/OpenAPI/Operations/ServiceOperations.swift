@@ -5,7 +5,7 @@ extension OperationGroup {
     /// The operations that serve this description.
     static let reference = OperationGroup(
         "Reference",
-        "This description, for readers and for programs.",
+        "This description, as a page and as an OpenAPI document.",
         [
             APIOperation(
                 method: .get,
@@ -13,7 +13,7 @@ extension OperationGroup {
                 id: "home",
                 summary: "The start page",
                 about:
-                    "Names the service; in development it links to the reference, the mailbox, the error lab, the error codes and the health.",
+                    "Shows the app name. In development, links to the reference, mailbox, error lab, error codes and health check.",
                 responses: [.page(200, "The page, unless the client prefers JSON.")],
                 ownCodes: [.resourceNotFound]
             ),
@@ -49,7 +49,7 @@ extension OperationGroup {
                 path: "/docs",
                 id: "docs",
                 summary: "This description as a page",
-                about: "Needs nothing from elsewhere, and no JavaScript.",
+                about: "One file without third-party resources, which works without JavaScript.",
                 responses: [DescribedResponse(200, "The page.", .page)]
             ),
             APIOperation(
@@ -57,7 +57,7 @@ extension OperationGroup {
                 path: "/errors",
                 id: "errorCodes",
                 summary: "All error codes as a page",
-                about: "By family; each links to its own page.",
+                about: "All codes by family, with links to their pages.",
                 responses: [DescribedResponse(200, "The page.", .page)]
             ),
             APIOperation(
@@ -65,7 +65,7 @@ extension OperationGroup {
                 path: "/errors/{code}",
                 id: "errorCode",
                 summary: "One error code as a page",
-                about: "What the `type` of problem details leads to. For a code that is none there is a page as well.",
+                about: "The page to which the `type` of problem details links. An unknown code gets a page too.",
                 parameters: [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")],
                 responses: [
                     DescribedResponse(200, "The page.", .page),
@@ -91,9 +91,9 @@ extension OperationGroup {
         method: .get,
         path: "/health/live",
         id: "live",
-        summary: "Whether the server lives",
-        about: "Depends on nothing else.",
-        responses: [status("live", named: "LiveResponse", "It does.")],
+        summary: "The liveness of the server",
+        about: "Checks no dependencies. Succeeds while the server handles requests.",
+        responses: [status("live", named: "LiveResponse", "The server is running.")],
         isShed: false
     )
 
@@ -101,9 +101,9 @@ extension OperationGroup {
         method: .get,
         path: "/health/ready",
         id: "ready",
-        summary: "Whether the server can work",
-        about: "Checks everything that the server needs; `details.check` of the error names the check that failed.",
-        responses: [status("ready", named: "ReadyResponse", "It can.")],
+        summary: "The readiness of the server",
+        about: "Checks all dependencies of the server. If one fails, `details.check` of the error contains its name.",
+        responses: [status("ready", named: "ReadyResponse", "The server is ready for requests.")],
         ownCodes: [.serverServiceUnavailable],
         isShed: false
     )
@@ -140,8 +140,8 @@ extension OperationGroup {
     static let development = OperationGroup(
         "Development",
         """
-        Served in development and on a loopback address only; a request by another host name gets 404. The error lab at `/dev/lab` describes \
-        itself, at `/dev/lab/scenarios`.
+        Routes that exist only in development and on a loopback address; a request with another host name gets 404. The error lab at \
+        `/dev/lab` lists its scenarios at `/dev/lab/scenarios`.
         """,
         [mailbox, mail]
     )
@@ -150,8 +150,8 @@ extension OperationGroup {
         method: .get,
         path: "/dev/mailbox",
         id: "mailbox",
-        summary: "The emails that would have been sent",
-        about: "As a page, or as JSON for `Accept: application/json`; newest first, at most 100.",
+        summary: "The emails in the local mailbox",
+        about: "The newest 100 unsent emails, newest first: as a page, or as JSON for `Accept: application/json`.",
         responses: [
             DescribedResponse(
                 200,
@@ -170,8 +170,8 @@ extension OperationGroup {
         method: .get,
         path: "/dev/mailbox/{id}",
         id: "mail",
-        summary: "One email as it looks",
-        about: "The HTML of the email.",
+        summary: "The HTML of one email",
+        about: "The HTML part of the email, as a page.",
         parameters: [APIParameter(name: "id", place: .path, schema: .text(), about: "The email's id.")],
         responses: [DescribedResponse(200, "The email.", .page)],
         ownCodes: [.resourceNotFound]
@@ -185,7 +185,7 @@ extension OperationGroup {
             Field("recipient", .text()),
             Field("subject", .text()),
             Field("text", .text(), .required, "The plain text part."),
-            Field("link", .text(TextRules(format: "uri")), .optional, "The first link in it.")
+            Field("link", .text(TextRules(format: "uri")), .optional, "The first link of the email.")
         )
     )
 

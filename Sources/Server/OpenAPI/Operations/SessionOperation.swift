@@ -42,9 +42,10 @@ package enum SessionOperation: String, AccountOperations {
                 id: rawValue,
                 summary: "Sign in",
                 about: """
-                    A wrong password and a missing account get the same response in the same time. That an account is inactive or suspended is \
-                    reported only after the right password. An attempt counts for the account only if its password is checked, and as a \
-                    failure only if it is wrong. With a valid `device_token` of the account, the failures of other devices don't count.
+                    A wrong password and a missing account get the same response in the same time. The server reports an inactive or \
+                    suspended account only after the correct password. An attempt counts against the account only if the server checks its \
+                    password, and as a failure only if the password is wrong. With a valid `device_token` of the account, the failures \
+                    of other devices don't count.
                     """,
                 parameters: [Self.deviceCookie],
                 request: RequestContent(
@@ -75,7 +76,7 @@ package enum SessionOperation: String, AccountOperations {
                 path: AccountPath.logout,
                 id: rawValue,
                 summary: "Sign out",
-                about: "Ends the session of a refresh token. A token that is unknown or ended already is no error.",
+                about: "Ends the session of a refresh token. An unknown token, or one of an ended session, is not an error.",
                 request: Self.refreshToken,
                 responses: [DescribedResponse(204, "The session has ended.")],
                 idempotency: .byClient,
@@ -108,7 +109,7 @@ package enum SessionOperation: String, AccountOperations {
         name: "__Host-device",
         place: .cookie,
         schema: .text(),
-        about: "The device token of a browser, which the page for a new password sets. Any other text counts as none."
+        about: "The device token of a browser, which the page for a new password sets. The server ignores any other text."
     )
 
     /// Returns a response with a pair of tokens, and links to the operations that accept them.
@@ -136,9 +137,9 @@ extension OperationGroup {
     static let sessions = OperationGroup(
         "Accounts and sessions",
         """
-        An access token lasts 15 minutes and is sent as `Authorization: Bearer`. A refresh token lasts 30 days unused and 90 days \
-        in all; each use gives a new pair, and a second use of the old one ends the session, except within ten seconds, for \
-        responses that were lost.
+        An access token is valid for 15 minutes and is sent as `Authorization: Bearer`. Each use of a refresh token returns a new pair \
+        of tokens. A refresh token expires after 30 days; a session ends after 90 days. A second use of a refresh token ends the \
+        session, except within ten seconds, because the response to the first use may have been lost.
         """,
         SessionOperation.allCases.map(\.row)
     )

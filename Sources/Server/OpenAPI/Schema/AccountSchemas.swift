@@ -18,8 +18,8 @@ enum AccountValues {
         .text(
             TextRules(length: 1...254, pattern: emailPattern, format: "email"),
             """
-            An e-mail address; two that differ in case alone are the same. White space around it does not count, and a domain beyond \
-            ASCII may be sent as it is: it is kept in punycode.
+            An email address. Two addresses that differ only in case are the same. The server removes white space around the address, \
+            and stores a domain with characters outside of ASCII in Punycode.
             """,
             refusals: [.validationMissingField, .validationInvalidEmail]
         )
@@ -34,7 +34,7 @@ enum AccountValues {
         "FirstName",
         .text(
             TextRules(length: 1...FirstName.maximumLength, pattern: firstNamePattern),
-            "The name that greets the user: letters, marks, spaces, ', ’, . and -; no digits and no web address.",
+            "The name that emails greet the user with: letters, marks, spaces, ', ’, . and -; no digits and no web address.",
             refusals: [.validationMissingField, .validationFieldTooLong, .validationInvalidFormat]
         )
     )
@@ -44,7 +44,7 @@ enum AccountValues {
         "Password",
         .text(
             TextRules(length: 1...Password.maximumLength),
-            "A password as it was typed, at most \(Password.maximumLength) bytes; spaces belong to it.",
+            "A password as the user typed it, with all its spaces, at most \(Password.maximumLength) bytes.",
             refusals: [.validationMissingField, .validationFieldTooLong]
         )
     )
@@ -54,7 +54,7 @@ enum AccountValues {
         "ResetToken",
         .text(
             TextRules(length: 1...ResetToken.maximumLength),
-            "The token of a mailed link, at most \(ResetToken.maximumLength) bytes.",
+            "The token of an emailed link, at most \(ResetToken.maximumLength) bytes.",
             refusals: [.validationMissingField, .validationFieldTooLong]
         )
     )
@@ -63,7 +63,7 @@ enum AccountValues {
         "RefreshToken",
         .text(
             TextRules(length: 1...RefreshToken.maximumLength),
-            "The token that a session is continued with, at most \(RefreshToken.maximumLength) bytes.",
+            "The token that refreshes a session, at most \(RefreshToken.maximumLength) bytes.",
             refusals: [.validationMissingField, .validationFieldTooLong]
         )
     )
@@ -73,8 +73,8 @@ enum AccountValues {
         .text(
             TextRules(length: 96...96, pattern: "^[A-Za-z0-9_-]+$"),
             """
-            Proof that the device has signed in to the account, valid for 180 days. It authenticates nobody. The device \
-            stores it, also after a sign-out, and sends it with the next sign-in, which then does not count the failed attempts of others.
+            Proves that the device has signed in to the account before, for 180 days. It does not authenticate a user. The device \
+            stores it, even after a sign-out, and sends it with the next sign-in. The failed attempts of other devices then don't count.
             """
         )
     )
@@ -91,7 +91,7 @@ extension NamedSchema {
             "NewPassword",
             .text(
                 TextRules(length: minimum...256),
-                Prose("A password to be set, neither the address nor the name of the account.").followed(by: letters),
+                Prose("A new password, which must be neither the address nor the name of the account.").followed(by: letters),
                 refusals: [.validationMissingField, .validationFieldTooLong, .authWeakPassword]
             )
         )
@@ -144,28 +144,28 @@ struct MemberNote: ExpressibleByStringLiteral {
 
     /// The notes by `Type.member`, by `member` for all other types, or by `Type` for the meaning of a type.
     static let all: [String: MemberNote] = [
-        "AccountUser": "An account as its owner sees it.",
+        "AccountUser": "The properties of an account that its owner sees.",
         "AccountUser.id": "The account's id.",
         "AccountUser.first_name": storedName,
         "ConfirmPasswordResetRequest.email": owner,
-        "Facts": "The response, wrapped.",
-        "LoginRequest.device_token": "The device token of the last response to this device. Any other text counts as none.",
+        "Facts": "The members of the response, wrapped.",
+        "LoginRequest.device_token": "The device token of the last response to this device. The server ignores any other text.",
         "RegisterRequest.locale":
-            "The language of the account's emails, such as `es`. Without it, or if there are no texts in it, `Accept-Language` decides.",
+            "The language of the account's emails, such as `es`. If it is missing or unsupported, `Accept-Language` is used.",
         "RegisterRequest.password": newPassword,
-        "ResetForm.confirm_password": MemberNote(.named(.newPassword()), "The same again."),
+        "ResetForm.confirm_password": MemberNote(.named(.newPassword()), "The new password again."),
         "ResetForm.email": MemberNote(
             .text(TextRules(pattern: "^$|" + AccountValues.emailPattern)),
             "If not empty, the token must belong to this address."
         ),
         "ResetRequestForm.email": MemberNote(EmailAddress.schema),
-        "SessionResponse.refresh_token": "Each use gives a new one.",
+        "SessionResponse.refresh_token": "Each use returns a new refresh token.",
         "ValidTokenResponse.email": "",
         "ValidTokenResponse.first_name": storedName,
         "ValidTokenResponse.user_id": "The account that the token belongs to.",
         "ValidateResetTokenRequest.email": owner,
         "access_token": "The token that requests carry as `Authorization: Bearer`.",
-        "expires_at": "When the token expires.",
+        "expires_at": "The time at which the token expires.",
         "expires_in": MemberNote(.integer(1...86_400), "The lifetime of the access token, in seconds."),
         "link_expires_in": "The lifetime of a link, in seconds.",
         "message": "The text for the user, in the language of the response.",
@@ -179,9 +179,9 @@ struct MemberNote: ExpressibleByStringLiteral {
         "valid": MemberNote(.constant(true)),
     ]
 
-    private static let alwaysTrue = MemberNote(.constant(true), "Always true, whether or not there is an account.")
+    private static let alwaysTrue = MemberNote(.constant(true), "Always true, even if there is no account.")
     private static let newPassword = MemberNote(.named(.newPassword()))
     private static let owner: MemberNote = "If given, the token must belong to this address."
     /// Names that were stored by earlier versions may be longer than new ones.
-    private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that the user is greeted by.")
+    private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that emails greet the user with.")
 }

@@ -6,11 +6,16 @@ import Mustache
 ///
 /// The parameters and scenarios come from `ErrorLabContract`, so the page always matches the routes of the lab. It is one file without
 /// third-party resources; without JavaScript, the scenarios are links.
+///
+/// `ErrorLabRoutes` of `ErrorLab` serves it. Its script runs the requests in the browser, so it shows the real behavior of a browser with
+/// broken responses.
 public struct LabPage: Sendable {
     /// The parameters that most users need; the others are collapsed.
     private static let mainControls: Set<String> = ["code", "form", "lang", "status", "retry_after", "delay_ms"]
 
+    /// The templates of the page and of one control.
     private let library: MustacheLibrary
+    /// The path of the lab.
     private let root: String
     /// The controls that are always visible.
     private let main: [TemplateValues]

@@ -4,6 +4,8 @@ import Mustache
 /// The page on which a developer reads the emails of the local mailbox.
 ///
 /// All texts of emails are escaped. The HTML part of an email is shown in a sandboxed frame, which loads it from its own address.
+///
+/// Each frame loads its email when it becomes visible. A page with many emails is therefore small.
 public struct MailboxPage: Sendable {
     /// An email on the page, with texts as they are shown.
     public struct Entry: Sendable {
@@ -11,7 +13,9 @@ public struct MailboxPage: Sendable {
         let id: String
         /// The `Date` header.
         let date: String
+        /// The address of the recipient.
         let recipient: String
+        /// The subject, which is not trusted.
         let subject: String
         /// The plain text part.
         let text: String
@@ -36,6 +40,7 @@ public struct MailboxPage: Sendable {
         }
     }
 
+    /// The template of the page.
     private let template: MustacheLibrary
 
     /// Reads the template.
@@ -45,6 +50,8 @@ public struct MailboxPage: Sendable {
     }
 
     /// Returns the HTML of the page.
+    ///
+    /// - Returns: The page as UTF-8 text.
     /// - Parameters:
     ///   - mails: The emails, in the order of the page.
     ///   - nonce: The nonce of the response's content security policy.
@@ -79,6 +86,7 @@ public struct MailboxPage: Sendable {
 
 /// The texts of the page that shows the local mailbox.
 enum MailboxTexts {
+    /// The title of the page.
     static let heading = LocalizedText(
         en: "Mailbox",
         es: "Buzón",
@@ -87,6 +95,7 @@ enum MailboxTexts {
         fr: "Boîte mail",
         de: "Postfach"
     )
+    /// The introduction of the page.
     static let note = LocalizedText(
         en: "Mails that this development server would have sent, newest first. As JSON:",
         es: "Correos que este servidor de desarrollo habría enviado, el más nuevo primero. En JSON:",
@@ -95,6 +104,7 @@ enum MailboxTexts {
         fr: "E-mails que ce serveur de développement aurait envoyés, du plus récent au plus ancien. En JSON\u{A0}:",
         de: "E-Mails, die dieser Entwicklungsserver verschickt hätte, die neuesten zuerst. Als JSON:"
     )
+    /// The line with the recipient. `{address}` is the address.
     static let recipient = LocalizedText(
         en: "To {address}",
         es: "Para {address}",
@@ -103,6 +113,7 @@ enum MailboxTexts {
         fr: "À {address}",
         de: "An {address}"
     )
+    /// The label of the link to the first link of an email.
     static let openLink = LocalizedText(
         en: "Open the link",
         es: "Abrir el enlace",
@@ -111,6 +122,7 @@ enum MailboxTexts {
         fr: "Ouvrir le lien",
         de: "Link öffnen"
     )
+    /// The label of the section with the plain text part.
     static let textPart = LocalizedText(
         en: "Text part",
         es: "Parte de texto",
@@ -119,6 +131,7 @@ enum MailboxTexts {
         fr: "Partie texte",
         de: "Textteil"
     )
+    /// The text of an empty mailbox.
     static let empty = LocalizedText(
         en: "No mail yet. Ask for a password reset and look again.",
         es: "Aún no hay correos. Solicita restablecer una contraseña y vuelve a mirar.",

@@ -3,8 +3,11 @@ import Mustache
 
 /// The page at `/`. In development it links to the pages for developers; in production it only shows the app's name, so that it discloses
 /// nothing about the server.
+///
+/// It is one file without scripts or third-party resources. Mount it with `HomeRoute` of `AccountRoutes`.
 public struct HomePage: Sendable {
 
+    /// The name of the app, which the page always shows.
     private let appName: String
     /// The path that a configured address adds before the routes.
     private let basePath: String
@@ -29,6 +32,8 @@ public struct HomePage: Sendable {
     }
 
     /// Returns the HTML of the page.
+    ///
+    /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)``.
     /// - Parameters:
     ///   - nonce: The nonce of the response's content security policy.
     ///   - language: The language of the page.
@@ -60,6 +65,7 @@ public struct HomePage: Sendable {
 
 /// The texts of the page in all languages of the contract.
 private enum HomeTexts {
+    /// The introduction of the development page.
     static let note = LocalizedText(
         en: "This is a development server. In production this page shows nothing but the name.",
         es: "Este es un servidor de desarrollo. En producción esta página muestra solo el nombre.",
@@ -68,6 +74,7 @@ private enum HomeTexts {
         fr: "Ceci est un serveur de développement. En production, cette page n’affiche que le nom.",
         de: "Dies ist ein Entwicklungsserver. Im Produktivbetrieb zeigt diese Seite nur den Namen."
     )
+    /// The title of the link to the API reference.
     static let reference = LocalizedText(
         en: "API reference",
         es: "Referencia de la API",
@@ -76,6 +83,7 @@ private enum HomeTexts {
         fr: "Référence de l’API",
         de: "API-Referenz"
     )
+    /// The title of the link to the error lab.
     static let lab = LocalizedText(
         en: "Error lab",
         es: "Laboratorio de errores",
@@ -84,6 +92,7 @@ private enum HomeTexts {
         fr: "Laboratoire d’erreurs",
         de: "Fehlerlabor"
     )
+    /// The title of the link to the error codes.
     static let codes = LocalizedText(
         en: "Error codes",
         es: "Códigos de error",
@@ -92,6 +101,7 @@ private enum HomeTexts {
         fr: "Codes d’erreur",
         de: "Fehlercodes"
     )
+    /// The title of the link to the health check.
     static let health = LocalizedText(
         en: "Health",
         es: "Estado",

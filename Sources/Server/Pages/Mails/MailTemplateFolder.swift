@@ -19,16 +19,20 @@ import Mustache
 /// start of the server instead of an email.
 public struct MailTemplateFolder: Sendable {
     /// The problems of the templates in a folder. All of them are reported at once.
+    ///
+    /// The texts name files and values of templates, and no values of users.
     public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The problems, each with its file, its line if there is one, and its fix.
         public let problems: [String]
+        /// The problems, one per line.
         public var description: String { problems.joined(separator: "\n") }
     }
 
-    /// The largest template, in bytes.
+    /// The largest template, in bytes: 64 KiB.
     public static let sizeLimit = 65_536
-    /// The largest part of an email, in bytes: webmail cuts longer ones.
+    /// The largest part of an email, in bytes. Webmail cuts longer parts, and hides the link with them.
     static let partLimit = 100_000
+    /// The suffix of template files.
     private static let suffix = ".mustache"
 
     /// The HTML templates by name, such as `password-reset.de`.
@@ -37,6 +41,8 @@ public struct MailTemplateFolder: Sendable {
     private var text: [String: MustacheTemplate] = [:]
 
     /// Reads and checks all templates of a folder, in all languages. Files without the suffix `.mustache` are ignored.
+    ///
+    /// It renders each email in all languages, so it takes longer than reading the files; call it once at the start.
     /// - Parameter folder: The folder. Its files are read completely.
     /// - Throws: ``Refusal`` with all problems: unknown names, files that are too large or not UTF-8, syntax errors, unknown values, emails
     ///   without the link, and emails that webmail would cut.
@@ -52,17 +58,23 @@ public struct MailTemplateFolder: Sendable {
         guard problems.isEmpty else { throw Refusal(problems: problems) }
     }
 
-    /// Returns the name of the HTML template for an email, if the folder has one.
+    /// Returns the name of the HTML template for an email, without its suffix; `nil` if the folder has none.
+    /// - Parameters:
+    ///   - kind: The kind of the email.
+    ///   - language: The language of the email.
     func htmlName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { html[$0] != nil } }
-    /// Returns the name of the text template for an email, if the folder has one.
+    /// Returns the name of the text template for an email, without its suffix; `nil` if the folder has none.
+    /// - Parameters:
+    ///   - kind: The kind of the email.
+    ///   - language: The language of the email.
     func textName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { text[$0] != nil } }
 
-    /// Returns the HTML part of an email, if the folder has a template for it.
+    /// Returns the HTML part of an email; `nil` if the folder has no template for it. Values are escaped.
     func html(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
         htmlName(for: kind, language).flatMap { html[$0]?.markup(content) }
     }
 
-    /// Returns the text part of an email, if the folder has a template for it.
+    /// Returns the text part of an email; `nil` if the folder has no template for it. Values are not escaped.
     func text(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
         textName(for: kind, language).flatMap { text[$0]?.render(content) }
     }
@@ -73,6 +85,10 @@ public struct MailTemplateFolder: Sendable {
     }
 
     /// Adds a file.
+    ///
+    /// - Parameters:
+    ///   - file: The name of the file.
+    ///   - url: The address of the file.
     /// - Returns: The problems of the file.
     private mutating func add(_ file: String, at url: URL) -> [String] {
         let stem = file.dropLast(Self.suffix.count)
@@ -120,7 +136,10 @@ extension MustacheTemplate.ParserError {
 
 /// Renders each email with a folder's templates in every language, and checks the result: a link in each part, and a size that webmail
 /// shows completely.
+///
+/// The parser only finds syntax errors. A trial also finds a template that is valid but renders an email without its link.
 struct MailTemplateTrial {
+    /// The templates to try.
     let folder: MailTemplateFolder
 
     /// The problems, each after the name of its file.
@@ -161,6 +180,11 @@ struct MailTemplateTrial {
     }
 
     /// Returns the problems of a part of an email.
+    /// - Parameters:
+    ///   - part: The rendered part.
+    ///   - link: The query of the trial link, escaped for HTML if necessary.
+    ///   - file: The name of the template.
+    ///   - kind: The kind of the email.
     private func findings(in part: String, _ link: String, _ file: String, _ kind: MailKind) -> [String] {
         var problems: [String] = []
         if !part.contains(link) {

@@ -7,6 +7,8 @@ struct MailTemplateLint {
     let isHTML: Bool
 
     /// Returns the problems, each after the number of its line.
+    /// - Parameter source: A template that the parser accepts.
+    /// - Complexity: O(length of the template).
     func problems(in source: String) -> [String] {
         var problems: [String] = []
         var scopes = [MailTemplateField.mail]
@@ -16,15 +18,23 @@ struct MailTemplateLint {
         return problems
     }
 
+    /// A tag of the template: `{{name}}`, `{{#name}}`, `{{{name}}}` and so on.
     private struct Tag {
+        /// The number of the line on which the tag begins, from 1.
         let line: Int
         /// The character after the brackets, such as `#`; a space for a value.
         let sign: Character
+        /// The name, without spaces. A dot separates a value from its member.
         let name: String
+        /// The tag as the template has it, for the text of a problem.
         var shown: String { sign == "{" ? "{{{\(name)}}}" : "{{\(sign == " " ? "" : String(sign))\(name)}}" }
     }
 
     /// Checks a tag, and changes the visible values if it opens or closes a section.
+    ///
+    /// - Parameters:
+    ///   - tag: The tag.
+    ///   - scopes: The values that are visible in each open section, the innermost one last.
     /// - Returns: The problem; `nil` if there is none.
     private func check(_ tag: Tag, _ scopes: inout [[String: MailTemplateField]]) -> String? {
         switch tag.sign {

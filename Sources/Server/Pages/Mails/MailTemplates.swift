@@ -15,10 +15,12 @@ import Mustache
 /// The texts of the user are protected in three ways: HTML is escaped; values of the other direction are isolated; and dots in names get an
 /// invisible joiner, so that no mail program turns a name into a link. Rendering does no I/O and can be done by several tasks at the same
 /// time.
+///
+/// The templates of a ``MailTemplateFolder`` replace single standard ones. `MailTexts` contains the texts of the standard ones.
 public struct MailTemplates: MailRendering {
     /// The settings of all emails.
     public struct Settings: Hashable, Sendable {
-        /// The app's name, in subjects and texts.
+        /// The name of the app, in subjects and texts.
         public var appName: String
         /// The sender of emails, as `Name <address>` or an address.
         public var sender: String
@@ -28,9 +30,9 @@ public struct MailTemplates: MailRendering {
         public var linkStyle: ResetLink.Style
         /// The lifetime of a link, which the email states. It must be that of the tokens.
         public var linkLifetime: Duration
-        /// The subject of the reset email in all languages; `nil` for the standard one.
+        /// The subject of the reset email in all languages; `nil` for the standard one, which has a translation for each language.
         public var resetSubject: String?
-        /// The preview text of the reset email in all languages; `nil` for the standard one.
+        /// The preview text of the reset email in all languages; `nil` for the standard one, which has a translation for each language.
         public var resetPreview: String?
 
         /// Creates settings.
@@ -66,7 +68,9 @@ public struct MailTemplates: MailRendering {
 
     /// The texts and links of all emails.
     private let settings: Settings
+    /// The standard HTML template.
     private let html: MustacheLibrary
+    /// The standard text template.
     private let text: MustacheTemplate
     /// Templates that replace the standard ones; `nil` if there are none.
     private let folder: MailTemplateFolder?
@@ -86,6 +90,13 @@ public struct MailTemplates: MailRendering {
     }
 
     /// Renders the email with a link to the reset page.
+    ///
+    /// - Parameters:
+    ///   - recipient: The address of the account. The link contains it, too.
+    ///   - name: The name in the greeting.
+    ///   - token: The token of the link.
+    ///   - language: The language of the account.
+    /// - Returns: The email with both parts. Its language is the one in which it was rendered.
     /// - Throws: ``InvalidLinkBase`` if no link can be made; with the address that the initializer checked, this doesn't happen.
     public func passwordReset(
         to recipient: EmailAddress,
@@ -125,6 +136,13 @@ public struct MailTemplates: MailRendering {
     }
 
     /// Renders the email that confirms a change of the password, with a link to lock the account.
+    ///
+    /// - Parameters:
+    ///   - recipient: The address of the account.
+    ///   - name: The name in the greeting.
+    ///   - token: The token that locks the account.
+    ///   - language: The language of the account.
+    /// - Returns: The email with both parts.
     /// - Throws: ``InvalidLinkBase`` if no link can be made; with the address that the initializer checked, this doesn't happen.
     public func passwordChanged(
         to recipient: EmailAddress,
@@ -152,6 +170,11 @@ public struct MailTemplates: MailRendering {
     }
 
     /// Renders both parts, from the operator's templates if there are some for this email.
+    /// - Parameters:
+    ///   - kind: The kind of the email, which selects the templates.
+    ///   - recipient: The address of the account.
+    ///   - content: The values of the templates.
+    ///   - language: The language in which the values are.
     private func mail(_ kind: MailKind, to recipient: EmailAddress, content: TemplateValues, language: Language) -> Mail {
         Mail(
             sender: settings.sender,
@@ -178,6 +201,10 @@ struct AccountLockLink {
     let token: ResetToken
 
     /// Returns the link; `nil` if `base` is not an absolute web address.
+    ///
+    /// - Parameters:
+    ///   - base: The configured address with which links begin.
+    ///   - style: The part of the link that contains the token.
     func url(base: URL, style: ResetLink.Style) -> URL? {
         guard let reset = ResetLink(token: token, email: nil).url(base: base, style: style),
             var parts = URLComponents(url: reset, resolvingAgainstBaseURL: true)

@@ -3,6 +3,7 @@ import ErrorContract
 /// The texts of emails, in the six languages of the contract. Their wording is specified. `{app}`, `{name}` and `{wait}` are filled by
 /// ``MailWriter``.
 enum MailTexts {
+    /// The first line of all emails. `{name}` is the first name.
     static let greeting = LocalizedText(
         en: "Hello {name},",
         es: "Hola {name},",
@@ -12,6 +13,7 @@ enum MailTexts {
         de: "Hallo {name},"
     )
 
+    /// The subject of the reset email.
     static let resetSubject = LocalizedText(
         en: "Reset your password - {app}",
         es: "Restablecer tu contraseña - {app}",
@@ -20,6 +22,7 @@ enum MailTexts {
         fr: "Réinitialiser votre mot de passe - {app}",
         de: "Dein Passwort zurücksetzen - {app}"
     )
+    /// The text that mail programs show after the subject of the reset email.
     static let resetPreview = LocalizedText(
         en: "Click to reset your password securely",
         es: "Haz clic para restablecer tu contraseña de forma segura",
@@ -28,6 +31,7 @@ enum MailTexts {
         fr: "Cliquez pour réinitialiser votre mot de passe en toute sécurité",
         de: "Klicke, um dein Passwort sicher zurückzusetzen"
     )
+    /// The first paragraph of the reset email.
     static let resetRequested = LocalizedText(
         en: "We received a request to reset the password of your {app} account.",
         es: "Recibimos una solicitud para restablecer la contraseña de tu cuenta de {app}.",
@@ -36,6 +40,7 @@ enum MailTexts {
         fr: "Nous avons reçu une demande de réinitialisation du mot de passe de votre compte {app}.",
         de: "Wir haben eine Anfrage erhalten, das Passwort deines Kontos bei {app} zurückzusetzen."
     )
+    /// The paragraph above the button.
     static let resetClick = LocalizedText(
         en: "Click the button below to reset your password securely:",
         es: "Haz clic en el botón de abajo para restablecer tu contraseña de forma segura:",
@@ -44,6 +49,7 @@ enum MailTexts {
         fr: "Cliquez sur le bouton ci-dessous pour réinitialiser votre mot de passe en toute sécurité\u{A0}:",
         de: "Klicke auf die Schaltfläche unten, um dein Passwort sicher zurückzusetzen:"
     )
+    /// The label of the button in the HTML part.
     static let resetButton = LocalizedText(
         en: "Reset Password",
         es: "Restablecer Contraseña",
@@ -61,6 +67,7 @@ enum MailTexts {
         fr: "Réinitialiser le mot de passe\u{A0}:",
         de: "Passwort zurücksetzen:"
     )
+    /// The paragraph below the button. `{wait}` is the lifetime of the link.
     static let resetExpiry = LocalizedText(
         en: "This link will expire in {wait}.",
         es: "Este enlace expirará en {wait}.",
@@ -69,6 +76,7 @@ enum MailTexts {
         fr: "Ce lien expirera dans {wait}.",
         de: "Dieser Link läuft in {wait} ab."
     )
+    /// The advice for a recipient who did not request the email.
     static let resetIgnore = LocalizedText(
         en: "If you did not request this change, you can safely ignore this email. Your password will not be changed.",
         es: "Si no solicitaste este cambio, puedes ignorar este correo de forma segura. Tu contraseña no será modificada.",
@@ -79,6 +87,7 @@ enum MailTexts {
         de:
             "Wenn du diese Änderung nicht angefordert hast, kannst du diese E-Mail einfach ignorieren. Dein Passwort wird nicht geändert."
     )
+    /// The first line of the closing of all emails.
     static let regards = LocalizedText(
         en: "Regards,",
         es: "Saludos,",
@@ -87,6 +96,7 @@ enum MailTexts {
         fr: "Cordialement,",
         de: "Viele Grüße"
     )
+    /// The second line of the closing of all emails.
     static let team = LocalizedText(
         en: "The {app} team",
         es: "El equipo de {app}",
@@ -95,6 +105,7 @@ enum MailTexts {
         fr: "L’équipe {app}",
         de: "Das Team von {app}"
     )
+    /// The footnote above the address of the link.
     static let resetCopyLink = LocalizedText(
         en: "If the button does not work, copy and paste this link into your browser:",
         es: "Si el botón no funciona, copia y pega este enlace en tu navegador:",
@@ -103,6 +114,7 @@ enum MailTexts {
         fr: "Si le bouton ne fonctionne pas, copiez et collez ce lien dans votre navigateur\u{A0}:",
         de: "Falls die Schaltfläche nicht funktioniert, kopiere diesen Link und füge ihn in deinen Browser ein:"
     )
+    /// The last footnote of the reset email.
     static let securityNotice = LocalizedText(
         en: "Security notice: Never share this link with anyone. {app} will never ask for your password by email.",
         es:
@@ -115,6 +127,7 @@ enum MailTexts {
             "Sicherheitshinweis: Teile diesen Link niemals mit anderen. {app} wird dich niemals per E-Mail nach deinem Passwort fragen."
     )
 
+    /// The subject of the confirmation.
     static let changedSubject = LocalizedText(
         en: "Password updated - {app}",
         es: "Contraseña actualizada - {app}",
@@ -123,6 +136,7 @@ enum MailTexts {
         fr: "Mot de passe mis à jour - {app}",
         de: "Passwort geändert - {app}"
     )
+    /// The paragraph of the confirmation.
     static let changedBody = LocalizedText(
         en: "Your password has been updated successfully.",
         es: "Tu contraseña ha sido actualizada exitosamente.",
@@ -131,6 +145,7 @@ enum MailTexts {
         fr: "Votre mot de passe a été mis à jour avec succès.",
         de: "Dein Passwort wurde erfolgreich geändert."
     )
+    /// The footnote above the link that locks the account.
     static let changedNotMe = LocalizedText(
         en: "If this was not you, freeze your account at once:",
         es: "Si no fuiste tú, congela tu cuenta de inmediato:",

@@ -5,6 +5,7 @@ import ErrorContract
 struct MailWriter {
     /// The language of the email.
     let language: Language
+    /// The name of the app, which fills `{app}`.
     private let appName: String
 
     /// Creates a writer.
@@ -17,14 +18,17 @@ struct MailWriter {
         self.appName = appName
     }
 
-    /// Returns a subject. It contains no invisible marks, because subjects are searched, compared and filtered. The app's name is at its
-    /// end, so its direction can't reorder other text.
+    /// Returns a subject with the app's name.
+    ///
+    /// It contains no invisible marks, because subjects are searched, compared and filtered. The app's name is at its end, so its direction
+    /// can't reorder other text.
     func subject(_ text: LocalizedText) -> String { filled(text).runs(in: language).bare }
 
     /// Returns a text without values.
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
-    /// Returns a text for both parts of an email: with invisible marks between the characters, and with markup.
+    /// Returns a text for both parts of an email.
+    /// - Returns: `plain`, with invisible marks that isolate the values, for the text part; and `runs`, with markup, for the HTML part.
     func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
         return ["plain": runs.isolated, "runs": runs.map(\.values)]

@@ -4,17 +4,23 @@ public import Foundation
 import Mustache
 
 /// A page of the account recovery: its content and its language, without HTML. ``PageTemplates`` renders it.
+///
+/// `RecoveryPageRoutes` of `AccountRoutes` creates the pages from requests. A token or an address is part of a page only if the request
+/// contained it.
 public struct RecoveryPage: Hashable, Sendable {
     /// The content of the page.
     public enum Kind: Hashable, Sendable {
         /// The form for a new password, for a valid link.
-        /// - problem: The problem of the previous attempt.
+        /// - link: The link that opened the page.
+        /// - name: The first name of the account.
+        /// - problem: The problem of the previous attempt; `nil` at first.
         case reset(link: ResetLink, name: String, problem: LocalizedText?)
-        /// The page if it is unknown whether it was opened by a link: the token may be after `#`.
+        /// The page if it is unknown whether it was opened by a link: the token may be after `#`, which the browser doesn't send. Its
+        /// script shows one of the two forms.
         case undecided
         /// The password has been changed.
         case changed
-        /// The link is unknown, expired or used.
+        /// The link is unknown, expired or used. The page offers to request another one for the address.
         case deadLink(email: String)
         /// The link is malformed.
         case invalidLink
@@ -28,7 +34,7 @@ public struct RecoveryPage: Hashable, Sendable {
         case lockUndecided
         /// The account is locked.
         case locked
-        /// Another error.
+        /// Another error, such as an unavailable database.
         case failure(title: LocalizedText, text: LocalizedText)
     }
 
@@ -96,9 +102,13 @@ public struct PageTemplates: Sendable {
         }
     }
 
+    /// The texts and addresses of all pages.
     private let settings: Settings
+    /// The template of all pages.
     private let template: MustacheLibrary
+    /// The style sheet, which each page contains.
     private let css: String
+    /// The script, which each page contains.
     private let script: String
 
     /// Reads the templates.
@@ -133,6 +143,10 @@ public struct PageTemplates: Sendable {
 
     /// Returns the content security policy of a page with a nonce. Only the page that validates the token after `#` allows its script to
     /// connect to the server.
+    ///
+    /// - Parameters:
+    ///   - page: The page.
+    ///   - nonce: The nonce that was passed to ``html(_:nonce:)``.
     public static func policy(of page: RecoveryPage, nonce: String) -> String {
         PagePolicy.text(nonce: nonce, runsScript: true, connects: page.kind == .undecided, sendsForms: true)
     }

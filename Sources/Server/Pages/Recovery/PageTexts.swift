@@ -3,6 +3,7 @@ import ErrorContract
 /// The texts that only the web pages have; the others belong to the contract. Their wording is specified, in the six languages of the
 /// contract.
 enum PageTexts {
+    /// The label of the button that makes a password readable.
     static let show = LocalizedText(
         en: "Show",
         es: "Mostrar",
@@ -11,6 +12,7 @@ enum PageTexts {
         fr: "Afficher",
         de: "Anzeigen"
     )
+    /// The label of the button that hides a readable password.
     static let hide = LocalizedText(
         en: "Hide",
         es: "Ocultar",
@@ -19,6 +21,7 @@ enum PageTexts {
         fr: "Masquer",
         de: "Ausblenden"
     )
+    /// The message below equal passwords.
     static let match = LocalizedText(
         en: "The passwords match",
         es: "Las contraseñas coinciden",
@@ -27,6 +30,7 @@ enum PageTexts {
         fr: "Les mots de passe correspondent",
         de: "Die Passwörter stimmen überein"
     )
+    /// The hint below the field for a new password. `{count}` is the minimum length.
     static let rule = LocalizedText(
         en: PluralForms(one: "At least {count} character", other: "At least {count} characters"),
         es: PluralForms(one: "Al menos {count} carácter", other: "Al menos {count} caracteres"),
@@ -35,6 +39,7 @@ enum PageTexts {
         fr: PluralForms(one: "Au moins {count} caractère", other: "Au moins {count} caractères"),
         de: "Mindestens {count} Zeichen"
     )
+    /// The label of the link that opens the app with the same token.
     static let openApp = LocalizedText(
         en: "Open in the app",
         es: "Abrir en la aplicación",
@@ -44,6 +49,7 @@ enum PageTexts {
         de: "In der App öffnen"
     )
 
+    /// The heading after a changed password.
     static let successHeading = LocalizedText(
         en: "Success!",
         es: "¡Éxito!",
@@ -52,6 +58,7 @@ enum PageTexts {
         fr: "C’est fait\u{A0}!",
         de: "Geschafft!"
     )
+    /// The text after a changed password.
     static let success = LocalizedText(
         en: "Your password has been updated. Please sign in with your new password.",
         es: "Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña.",
@@ -61,6 +68,7 @@ enum PageTexts {
         de: "Dein Passwort wurde geändert. Bitte melde dich mit deinem neuen Passwort an."
     )
 
+    /// The introduction of the form that requests a link.
     static let requestLead = LocalizedText(
         en: "Enter your email address, and we will send you a link to reset your password.",
         es: "Ingresa tu correo electrónico y te enviaremos un enlace para restablecer tu contraseña.",
@@ -69,6 +77,7 @@ enum PageTexts {
         fr: "Saisissez votre adresse e-mail et nous vous enverrons un lien pour réinitialiser votre mot de passe.",
         de: "Gib deine E-Mail-Adresse ein, und wir senden dir einen Link, mit dem du dein Passwort zurücksetzen kannst."
     )
+    /// The heading after a requested link.
     static let sentHeading = LocalizedText(
         en: "Check your email",
         es: "Revisa tu correo",
@@ -77,6 +86,7 @@ enum PageTexts {
         fr: "Consultez vos e-mails",
         de: "Sieh in deinem Postfach nach"
     )
+    /// The hint for a browser without JavaScript, which can't read a token after `#`.
     static let noscript = LocalizedText(
         en: "Coming from the link in a mail? This page needs JavaScript to read it.",
         es: "¿Vienes del enlace de un correo? Esta página necesita JavaScript para leerlo.",
@@ -86,6 +96,7 @@ enum PageTexts {
         de: "Kommst du über den Link in einer E-Mail? Diese Seite braucht JavaScript, um ihn zu lesen."
     )
 
+    /// The heading of the page that locks an account.
     static let lockHeading = LocalizedText(
         en: "Was this not you?",
         es: "¿No fuiste tú?",
@@ -94,6 +105,7 @@ enum PageTexts {
         fr: "Ce n’était pas vous\u{A0}?",
         de: "Warst du das nicht?"
     )
+    /// The introduction of that page. `{name}` is the first name.
     static let lockLead = LocalizedText(
         en:
             "Hello {name}, your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
@@ -107,6 +119,7 @@ enum PageTexts {
         de:
             "Hallo {name}, dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
+    /// The introduction of that page before its script has found the token, so that the name is unknown.
     static let lockLeadUnnamed = LocalizedText(
         en: "Your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
@@ -118,6 +131,7 @@ enum PageTexts {
         de:
             "Dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
+    /// The label of the button that locks the account.
     static let lock = LocalizedText(
         en: "Freeze my account",
         es: "Congelar mi cuenta",
@@ -126,6 +140,7 @@ enum PageTexts {
         fr: "Geler mon compte",
         de: "Mein Konto einfrieren"
     )
+    /// The heading after a locked account.
     static let lockedHeading = LocalizedText(
         en: "Your account is frozen",
         es: "Tu cuenta está congelada",
@@ -134,6 +149,7 @@ enum PageTexts {
         fr: "Votre compte est gelé",
         de: "Dein Konto ist eingefroren"
     )
+    /// The text after a locked account.
     static let locked = LocalizedText(
         en: "All sessions have been ended. To use your account again, ask for a link and set a new password.",
         es:

@@ -5,8 +5,12 @@ import Foundation
 /// Fills the page template in one language.
 ///
 /// The template has a section for a notice and one for each form; a page shows those whose values are there.
+///
+/// It creates values only; the template escapes them. Names and addresses of users are values, so they can't add markup.
 struct PageWriter {
+    /// The texts and addresses of all pages.
     let settings: PageTemplates.Settings
+    /// The language of the page.
     let language: Language
 
     /// The title of a page.
@@ -23,6 +27,9 @@ struct PageWriter {
     }
 
     /// Adds the notice and the forms of a page.
+    /// - Parameters:
+    ///   - content: The values of the template, to which those of the page are added.
+    ///   - kind: The content of the page.
     func fill(_ content: inout TemplateValues, with kind: RecoveryPage.Kind) {
         switch kind {
         case .reset(let link, let name, let problem):
@@ -86,7 +93,11 @@ struct PageWriter {
         ]
     }
 
-    /// The values of the form for a new password. Without a link, it is hidden until the script has validated the token after `#`.
+    /// Returns the values of the form for a new password. Without a link, it is hidden until the script has validated the token after `#`.
+    /// - Parameters:
+    ///   - link: The link that opened the page; `nil` if its token may be after `#`.
+    ///   - name: The first name of the account; `nil` if it is unknown.
+    ///   - problem: The problem of the previous attempt.
     private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> TemplateValues {
         let minimum = settings.minimumPasswordLength
         let texts: [String: LocalizedText] = [
@@ -151,7 +162,10 @@ struct PageWriter {
         ]
     }
 
-    /// The values of the form that locks an account. Without a token, it is hidden until the script has found one after `#`.
+    /// Returns the values of the form that locks an account. Without a token, it is hidden until the script has found one after `#`.
+    /// - Parameters:
+    ///   - token: The token of the link.
+    ///   - name: The first name of the account; `nil` if it is unknown.
     private func lockForm(token: ResetToken?, name: String?) -> TemplateValues {
         let lead = name.map { PageTexts.lockLead.filling("name", with: $0) } ?? PageTexts.lockLeadUnnamed
         return [

@@ -13,10 +13,13 @@ public struct ErrorPages: Sendable {
     /// The path of the page of all codes; the page of a code is one segment below.
     public static let path = "/errors"
 
+    /// The codes and their meanings.
     private let reference: ErrorReference
     private let appName: String
+    /// The path of the page of all codes, with the base path.
     private let address: String
     private let template: MustacheTemplate
+    /// The style sheet, which each page contains.
     private let css: String
 
     /// Reads the template.
@@ -46,6 +49,8 @@ public struct ErrorPages: Sendable {
     }
 
     /// Returns the page of one code; `nil` if the catalogue does not have it.
+    ///
+    /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)`` and status 200.
     /// - Parameters:
     ///   - code: The code in the path.
     ///   - nonce: The nonce of the response's content security policy.
@@ -75,6 +80,8 @@ public struct ErrorPages: Sendable {
     }
 
     /// Returns the page for an unknown code, with a link to the code with the most similar name, if there is one.
+    ///
+    /// The code is escaped. Send the page with status 404.
     /// - Parameters:
     ///   - code: The code in the path, of which 128 characters are shown.
     ///   - nonce: The nonce of the response's content security policy.

@@ -8,6 +8,7 @@ public import ErrorContract
 /// ```
 /// To serve the reference as pages, pass it to ``ErrorPages``.
 public struct ErrorReference: Sendable {
+    /// The codes of the reference.
     let catalogue: ErrorCatalogue
 
     /// Creates the reference of a catalogue. The work is done when the reference is rendered.
@@ -39,6 +40,8 @@ public struct ErrorReference: Sendable {
 /// The meanings of the catalogue's terms, for developers, in English.
 extension ErrorReference {
     /// The automatic reaction of a client, as a sentence without a subject.
+    ///
+    /// - Parameter retry: The retry class of a code.
     static func meaning(of retry: RetryClass) -> String {
         switch retry {
         case .never: "Does not repeat the request, which would fail again."
@@ -53,6 +56,8 @@ extension ErrorReference {
     }
 
     /// The step that a user can take, as a sentence.
+    ///
+    /// - Parameter recovery: The recovery of a code.
     static func meaning(of recovery: Recovery) -> String {
         switch recovery {
         case .dismiss: "Dismiss the message."

@@ -7,7 +7,9 @@ public import OpenAPI
 /// It shows what the OpenAPI document contains, for readers instead of programs. Both come from the same ``APIDescription``, so they don't
 /// differ.
 public struct ReferencePage: Sendable {
+    /// The API of the server.
     private let description: APIDescription
+    /// The template of the page.
     private let template: MustacheTemplate
     private let css: String
     private let script: String
@@ -23,6 +25,8 @@ public struct ReferencePage: Sendable {
     }
 
     /// Returns the HTML of the page. O(number of operations).
+    ///
+    /// - Returns: The page as UTF-8 text. Send it with the policy of ``policy(nonce:)``.
     /// - Parameters:
     ///   - nonce: The nonce of the response's content security policy.
     ///   - address: The address of the server, for the examples if no address is configured; never one from a request.

@@ -4,6 +4,7 @@ import StrictJSON
 
 /// Fills the page's template from a description. Values with the name `html` are markup.
 struct ReferenceWriter {
+    /// The API of the server.
     let description: APIDescription
     /// The address of the server, such as `http://127.0.0.1:8080`.
     let address: String
@@ -36,7 +37,7 @@ struct ReferenceWriter {
             let isConfigured = name == settings.errorForm.rawValue
             let about: Prose =
                 isConfigured
-                ? "What this server answers with." : name == "problem" ? "For `Accept: application/problem+json`." : ""
+                ? "The form that this server uses." : name == "problem" ? "For `Accept: application/problem+json`." : ""
             return ["name": name, "html": about.htmlLine, "isOpen": isConfigured, "example": body.indented(0)]
         }
     }
@@ -72,7 +73,7 @@ struct ReferenceWriter {
         ]
     }
 
-    /// The values of a parameter.
+    /// Returns the values of a parameter. Parameters in the path are required, all others optional.
     private func field(_ parameter: APIParameter) -> TemplateValues {
         [
             "name": parameter.name,
@@ -120,6 +121,8 @@ struct ReferenceWriter {
 /// A curl command that calls an operation, which can be pasted into a POSIX shell.
 ///
 /// Values come from the operation's examples. The access token is the shell variable `token`.
+///
+/// A command of up to 76 characters is one line; a longer one has one argument per line.
 struct CurlCommand: CustomStringConvertible {
     let operation: APIOperation
     /// The address of the server, such as `http://127.0.0.1:8080`.
@@ -147,9 +150,10 @@ struct CurlCommand: CustomStringConvertible {
         example.members.map { "--data-urlencode " + quoted("\($0)=\($1.stringValue ?? text($1))") }
     }
 
+    /// Returns a JSON value as compact text.
     private func text(_ value: JSONValue) -> String { String(decoding: value.encoded(), as: UTF8.self) }
 
-    /// Quotes a text as one word of a POSIX shell.
+    /// Quotes a text as one word of a POSIX shell. A text of letters, digits and some marks stays as it is.
     private func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

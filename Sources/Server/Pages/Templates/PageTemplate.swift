@@ -2,6 +2,7 @@ import ErrorContract
 import Mustache
 
 extension MustacheLibrary {
+    /// The name of the template in its library.
     private static let main = "main"
 
     /// Parses an HTML template. It can use the partial `run`, which is a part of a text with markup around a value of another direction.
@@ -14,16 +15,17 @@ extension MustacheLibrary {
     }
 
     /// Renders the template with a content.
-    ///
+    /// - Parameter content: The values, usually ``TemplateValues``.
     /// - Returns: The text; empty if the template has no main part, which doesn't happen with a parsed one.
     func markup(_ content: Any) -> String { render(content, withTemplate: Self.main) ?? "" }
 }
 
 /// The content security policy of the pages, which only allows their inline style and script.
 enum PagePolicy {
-    /// Returns the policy of a page with a nonce.
+    /// Returns the policy of a page with a nonce. Everything is forbidden except for the inline style and the listed exceptions; no site
+    /// may frame the page.
     /// - Parameters:
-    ///   - nonce: The nonce of the inline style and script.
+    ///   - nonce: The nonce of the inline style and script: a new random one for each response.
     ///   - runsScript: Whether the page has a script.
     ///   - connects: Whether the script may call the page's own server.
     ///   - sendsForms: Whether forms may be sent to the page's own server.
@@ -39,7 +41,10 @@ enum PagePolicy {
 
 /// The values of a template by their names. Mustache finds the members of other types by reflection, which took most of the time of
 /// rendering an email.
+///
+/// A list of values is a section that is rendered once per element. An empty list is rendered like a missing value.
 struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable {
+    /// The values, without `nil`.
     private var values: [String: any Sendable]
 
     /// Creates the values. `nil` values are omitted, so that their sections aren't rendered.

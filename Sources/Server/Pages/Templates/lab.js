@@ -32,14 +32,14 @@ var t=d.createElement("dt"),v=d.createElement("dd");t.textContent=p[0];v.textCon
 function lost(timedOut){
 var post=["GET","PUT","DELETE"].indexOf(current.method)<0;
 facts([["kind",post?"unknownOutcome":timedOut?"timeout":"network"],
-["advice",post?"Repeats nothing: nobody knows whether it took effect.":"Backs off and repeats; offers to try again."]])}
+["advice",post?"Does not repeat the call, because it may have taken effect.":"Backs off and repeats the call; offers to try again."]])}
 async function read(status,headers,bytes){
 var text="";for(var i=0;i<bytes.length;i++){text+=String.fromCharCode(bytes[i])}
 var r=await fetch(root+"/read",{method:"POST",headers:{"Content-Type":"application/json"},
 body:JSON.stringify({status:status,headers:headers,body_base64:btoa(text)})});
 var f=await r.json();
 if(!r.ok){facts([["reading",JSON.stringify(f)]]);return}
-if(f.outcome==="success"){facts([["outcome","A success: the client reads the value, wrapped or flat."]]);return}
+if(f.outcome==="success"){facts([["outcome","A success: the client decodes the value, wrapped or flat."]]);return}
 facts([["kind",f.kind],["code",f.code],["status",String(f.status)],["family",f.family],
 ["retry",f.retry],["delay",f.retry_after===undefined?"":f.retry_after+" s"],["recovery",f.recovery],
 ["fields",f.fields.map(function(x){return x.field+": "+x.message}).join("\n")],["request id",f.request_id],
@@ -55,11 +55,11 @@ cache:"no-store",signal:stop.signal});
 response.headers.forEach(function(v,k){headers[k]=v});
 $("headers").textContent=Object.keys(headers).map(function(k){return k+": "+headers[k]}).join("\n");
 if(response.body){var r=response.body.getReader(),p;while(!(p=await r.read()).done){p.value.forEach(function(b){bytes.push(b)})}}
-}catch(e){broken=stop.signal.aborted?"the time was up":"the connection broke, or the browser did not follow"}
+}catch(e){broken=stop.signal.aborted?"the timeout elapsed":"the connection broke, or the browser did not follow"}
 clearTimeout(timer);
 var took=Math.round(performance.now()-start)+" ms";
 $("body").textContent=new TextDecoder().decode(new Uint8Array(bytes));
-if(!response){state("No answer: "+broken+" ("+took+")",false);lost(stop.signal.aborted);return}
+if(!response){state("No response: "+broken+" ("+took+")",false);lost(stop.signal.aborted);return}
 var line=response.status+" "+response.statusText+(response.redirected?", redirected":"")+" ("+took+")";
 state(line+(broken?"; then "+broken+" after "+bytes.length+" bytes":""),response.ok&&!broken);
 if(broken&&response.ok){lost(stop.signal.aborted);return}

@@ -43,6 +43,11 @@ public struct PostgresDatabase: Sendable {
     }
 
     /// Returns the first row of a statement's result.
+    ///
+    /// - Parameters:
+    ///   - statement: The statement.
+    ///   - values: The values of its parameters.
+    ///   - read: Decodes the row.
     /// - Parameter read: Decodes the row.
     /// - Returns: The decoded row; `nil` if there is none.
     /// - Throws: `StoreFailure`, also for a column that has another type than `read` expects.

@@ -87,12 +87,13 @@ public enum PostgresSchema {
         }
     }
 
+    /// The error of a database that a newer version has migrated. An older version could damage rows that it doesn't know.
     private static let newerVersion = StoreFailure(
         isBusy: false,
         message: "the database belongs to a newer version of holdfast; run that version, or restore the backup of before"
     )
 
-    /// Returns the names of the executed steps.
+    /// Returns the names of the executed steps, including those that this version doesn't know.
     private static func made(_ database: PostgresDatabase) async throws -> Set<String> {
         Set(try await database.execute("SELECT name FROM schema_step").rows.map { try $0.value(0) })
     }
@@ -136,11 +137,13 @@ public enum PostgresSchema {
         throw StoreFailure(isBusy: true, message: "another server has been changing the tables for two minutes")
     }
 
+    /// Extends the lock by a minute, if the holder still has it.
     private static let renewal: PostgresStatement = """
         UPDATE schema_lock SET expires_at = extract(epoch FROM clock_timestamp())::double precision + 60
         WHERE name = 'schema' AND holder = $1
         """
 
+    /// Releases the lock, if the holder still has it.
     private static func releaseLock(_ database: PostgresDatabase, _ holder: UUID) async throws {
         try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
     }
@@ -178,6 +181,7 @@ extension PostgresSchema {
         Step(name: "signing keys", statements: signingKeys),
     ]
 
+    /// The sealed keys of access tokens, and the shared value that a change of the keys locks.
     private static let signingKeys: [PostgresStatement] = [
         """
         CREATE TABLE IF NOT EXISTS signing_key (
@@ -377,6 +381,8 @@ extension PostgresSchema {
     /// Keys that were stored before this step, and keys of servers of the earlier version, count for nothing; they expire within days.
     /// Servers of the earlier version still use `idempotency_client` and `idempotency_total` while the servers are upgraded one after the
     /// other.
+    ///
+    /// The new columns have defaults, so the step doesn't rewrite the table.
     private static let idempotencySizes: [PostgresStatement] = [
         "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS network bigint",
         "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS size bigint NOT NULL DEFAULT 0",

@@ -4,9 +4,15 @@ import PostgresDriver
 
 /// The registration of the servers that use one database.
 ///
-/// Each server renews a row every two seconds, which is valid for ten seconds by the database's clock, so a few failed renewals do no harm.
-/// Other servers use the rows for two decisions: whether an email that a server claimed is abandoned, so that another one may send it, and
-/// whether a server that does not share its rate limits may start.
+/// A row is valid for ten seconds by the database's clock. Each server renews its row at least every two seconds, so a few failed renewals
+/// do no harm. Other servers use the rows for two decisions: whether an email that a server claimed is abandoned, so that another one may
+/// send it, and whether a server that does not share its rate limits may start.
+///
+/// ```swift
+/// let presence = PostgresPresence(database, name: "web-1 4711", version: "1.0.0", isAlone: false)
+/// guard try await presence.enter() else { return }
+/// // Call `renew()` every two seconds, and `leave()` at the end.
+/// ```
 public struct PostgresPresence: Sendable {
     /// A registered server.
     public struct Server: Hashable, Sendable, Identifiable {
@@ -41,7 +47,7 @@ public struct PostgresPresence: Sendable {
         (self.database, self.name, self.version, self.isAlone) = (database, name, version, isAlone)
     }
 
-    /// The interval at which a server renews its row, a fifth of the time for which the row is valid.
+    /// The longest interval at which a server should renew its row, a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
 
     /// Registers the server, unless it or another registered server must be alone.
@@ -77,6 +83,7 @@ public struct PostgresPresence: Sendable {
         try await database.transaction { try await renew($0) }
     }
 
+    /// Adds or renews the row in a transaction. The time of validity comes from the database's clock, so the machines' clocks don't matter.
     private func renew(_ transaction: PostgresTransaction) async throws {
         try await transaction.execute(
             """

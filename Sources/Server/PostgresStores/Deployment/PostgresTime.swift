@@ -9,8 +9,10 @@ import Timekeeping
 /// and sessions of the others too early.
 ///
 /// The clock is read periodically. In between, the time advances with the machine's monotonic clock, so reading ``now`` does no I/O and
-/// only takes a lock for a few instructions. The time never runs backwards within one process, even if the database moves to a machine
-/// whose clock is behind: it stands still until the new clock has caught up.
+/// only takes a lock for a few instructions. If the database can't be read, the time continues with the machine's clock.
+///
+/// The time never runs backwards within one process, even if the database moves to a machine whose clock is behind: it stands still until
+/// the new clock has caught up.
 public final class PostgresTime: Sendable {
     /// The offset of the database's clock, and the last result.
     private struct State {

@@ -70,6 +70,8 @@ final class GroupCommit: Sendable {
     }
 
     /// Enqueues a write, or refuses it.
+    ///
+    /// - Parameter write: A write whose caller waits.
     private func enter(_ write: some PendingWrite) {
         switch line.withLock({ $0.enter(write) }) {
         case .first: serve()
@@ -143,6 +145,10 @@ final class GroupCommit: Sendable {
     }
 
     /// Stores the usage of limits. Requests of one client share a key, so only its last state is stored.
+    ///
+    /// - Parameters:
+    ///   - consumedQuota: The usage of the batch's requests, in the order of the writes.
+    ///   - database: The writer's connection, within the transaction.
     private func keep(_ consumedQuota: [ConsumedQuota], in database: Database) throws {
         var last: [LimitRow.ID: (row: SavedRateLimit, covers: SnapshotTime)] = [:]
         for owed in consumedQuota {

@@ -6,7 +6,9 @@ import RateLimiting
 struct LimitRow: Sendable {
     /// The primary key: a policy's name and the digest of a key.
     struct ID: Hashable {
+        /// The name of the policy.
         let policy: String
+        /// The digest of the key under the server's secret.
         let key: KeyDigest
     }
 

@@ -26,9 +26,10 @@ final class LookupConnections: Sendable {
     }
 
     /// Reads with one statement, which sees everything that was committed before.
-    /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
     ///
     /// Blocks the calling thread, so it is only for lookups through an index. Longer reads use `SQLiteDatabase.read`.
+    /// - Parameter body: The read. It must execute one statement, because there is no transaction around it.
+    /// - Throws: GRDB's `DatabaseError`; errors of the closure are rethrown.
     /// - Complexity: A connection is opened if all are in use, which takes about a millisecond.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let taken = try idle.withLock { idle in
@@ -54,6 +55,8 @@ extension Database {
     }
 
     /// Reads the first row of a statement's result. The row is only valid within the closure, because it is not copied.
+    ///
+    /// It avoids the copy that ``firstRow(sql:arguments:)`` makes.
     func first<Value>(sql: String, arguments: StatementArguments, _ read: (Row) throws -> Value) throws -> Value? {
         // The row belongs to the cursor and becomes invalid with it.
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)

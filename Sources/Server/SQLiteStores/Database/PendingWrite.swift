@@ -6,9 +6,10 @@ import Synchronization
 protocol PendingWrite: Sendable {
     /// The usage of the request's limits, which is stored in the same transaction.
     var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }
-    /// Begins the write. Returns false if its caller was canceled.
+    /// Begins the write. Returns `false` if its caller was canceled, and then the write must not be performed.
     func begin() -> Bool
     /// Performs the write, and stores its result until the commit.
+    /// - Throws: The error of the write. The caller gets it in ``end(_:)``.
     func perform(in database: Database) throws
     /// Resumes the caller with the result, or with the error of the failed commit.
     func end(_ failure: (any Error)?)
@@ -37,6 +38,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         case ended
     }
 
+    /// Returns the usage of the request's limits; `nil` if nothing is stored with the write.
     let consumedQuota: (@Sendable () -> ConsumedQuota?)?
     /// The write.
     private let body: @Sendable (Database) throws -> Value
@@ -80,6 +82,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         caller?.resume(throwing: CancellationError())
     }
 
+    /// Begins the write, unless it was canceled: `waiting` becomes `running`.
     func begin() -> Bool {
         phase.withLock { phase in
             guard case .waiting(let caller) = phase else { return false }
@@ -88,6 +91,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         }
     }
 
+    /// Performs the write: `running` becomes `done`. The caller is not resumed before the commit.
     func perform(in database: Database) throws {
         let result = Result { try body(database) }
         phase.withLock { phase in
@@ -96,6 +100,7 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         _ = try result.get()
     }
 
+    /// Resumes the caller. The error of the write takes precedence over that of the commit.
     func end(_ failure: (any Error)?) {
         let ending: (caller: Caller, result: Result<Value, any Error>)? = phase.withLock { phase in
             defer { phase = .ended }
@@ -155,6 +160,8 @@ struct WriteLine {
     }
 
     /// Removes the writes of the next transaction. Empty if there are none, and then the next write is the first one again.
+    ///
+    /// O(pending writes) if there are more than ``batchLimit``.
     mutating func nextBatch() -> [any PendingWrite] {
         isServed = !waiting.isEmpty
         guard waiting.count > Self.batchLimit else {

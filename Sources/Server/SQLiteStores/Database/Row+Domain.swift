@@ -5,6 +5,8 @@ import Foundation
 import GRDB
 
 /// A row does not match the definition of its table.
+///
+/// A retry doesn't resolve it: the row was damaged, or a newer version has written it.
 struct CorruptRow: Error, Hashable {
     /// The name of the table.
     let table: String

@@ -34,12 +34,12 @@ public final class SQLiteDatabase: Sendable {
     private static let walPages = 8_000
 
     /// Opens a file, creates it if it is missing, and migrates its tables.
-    /// - Throws: GRDB's `DatabaseError` if the file can't be opened or is not a database of Holdfast; `StoreFailure` if a newer version has
-    ///   migrated its tables.
     ///
     /// Blocks the thread while another process prepares the same file, and for the time of the migrations.
     /// - Parameter path: The path of the file. Its folder must exist. SQLite creates files with the suffixes `-wal` and `-shm` beside it,
     ///   which belong to the database: copy the file only after ``close()``, or with `VACUUM INTO`.
+    /// - Throws: GRDB's `DatabaseError` if the file can't be opened or is not a database of Holdfast; `StoreFailure` if a newer version has
+    ///   migrated its tables.
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -75,9 +75,11 @@ public final class SQLiteDatabase: Sendable {
     }
 
     /// Reads a few rows with one statement, synchronously on the calling thread.
-    /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
     ///
-    /// The closure may run on a new connection, so it must not depend on an earlier call.
+    /// The closure may run on a new connection, so it must not depend on an earlier call. Use ``read(_:)`` for reads that may take longer
+    /// than a millisecond.
+    /// - Parameter body: The read.
+    /// - Throws: `StoreFailure` for errors of SQLite; errors of the closure are rethrown.
     func lookUp<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try lookups.read(body)
@@ -119,6 +121,8 @@ public final class SQLiteDatabase: Sendable {
     }
 
     /// Returns the random name that the database got when it was created: 32 hexadecimal digits.
+    ///
+    /// A server compares it with the configured name, so that it doesn't start with the database of another installation.
     /// - Throws: `StoreFailure`.
     public func installation() throws -> String {
         try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
@@ -167,7 +171,11 @@ extension StoreFailure {
         message: "the data was moved to PostgreSQL; start the servers with DATABASE_URL"
     )
 
-    /// Converts an error of SQLite. Only waiting for a lock counts as busy; a full disk does not.
+    /// Converts an error of SQLite.
+    ///
+    /// Only waiting for a lock counts as busy; a full disk does not. The error of a trigger means that the database is sealed: see
+    /// ``SQLiteSeal``.
+    /// - Parameter error: The error of GRDB. Its message is dropped, because it may quote data.
     init(_ error: DatabaseError) {
         if error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER {
             self = .moved
@@ -180,6 +188,8 @@ extension StoreFailure {
 }
 
 /// Whether the file accepts writes, according to the last write.
+///
+/// A failed write is remembered because reads may still succeed, for example if the disk is full.
 final class WriteHealth: Sendable {
     /// Whether the last write failed because of the file.
     private let failing = Atomic(false)

@@ -29,6 +29,7 @@ public struct SQLiteInspection: Sendable {
         }
     }
 
+    /// Reads the state through a read-only connection, which is closed at the end.
     private static func inspect(_ path: String) async throws -> SQLiteInspection {
         var configuration = Configuration()
         configuration.readonly = true
@@ -48,6 +49,7 @@ public struct SQLiteInspection: Sendable {
         }
     }
 
+    /// Creates the result of an inspection.
     private init(
         damage: [String],
         journalMode: String,

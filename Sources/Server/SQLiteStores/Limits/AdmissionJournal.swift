@@ -9,8 +9,8 @@ import Synchronization
 /// never got a response.
 ///
 /// The protocol with saves: ``seal(at:)`` begins the other half; the save then stores all changes up to that time; ``cover()`` discards the
-/// sealed half after success. If the save fails, the half stays sealed, and further notes go to the other one. So each admission is in the
-/// database, in a half, or in both, and never in neither.
+/// sealed half after success. If the save fails, the half stays sealed, and further notes go to the other one. Each admission is therefore
+/// always in the database or in one of the halves.
 final class AdmissionJournal: Sendable {
     /// A recorded admission.
     struct Note: Hashable {
@@ -58,6 +58,10 @@ final class AdmissionJournal: Sendable {
     let remains: Remains
 
     /// Opens a file, creates it if it is missing, and reads its notes. The caller must store them elsewhere, then call ``begin(at:)``.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, about 2 MB.
+    ///   - now: The present, for the state that the previous process left.
     /// - Throws: ``InUse``, or a `POSIXError` if the file can't be created or mapped.
     init(path: String, at now: SnapshotTime) throws {
         file = try JournalFile(path: path)
@@ -65,6 +69,9 @@ final class AdmissionJournal: Sendable {
     }
 
     /// Discards the notes of the previous process and begins a new journal. To be called after they were stored elsewhere.
+    ///
+    /// Until then, a crash leaves the old notes, and the next start reads them again.
+    /// - Parameter now: The present, which is recorded as a time at which this process was alive.
     func begin(at now: SnapshotTime) {
         state.withLock { state in
             state = State()
@@ -86,6 +93,8 @@ final class AdmissionJournal: Sendable {
     }
 
     /// Updates the time, and begins the other half, unless that still waits for a save.
+    ///
+    /// - Parameter now: The present. A save that begins afterwards covers the sealed half.
     func seal(at now: SnapshotTime) {
         state.withLock { state in
             file.stamp(now)

@@ -6,7 +6,7 @@ import RateLimiting
 /// The file has about 2 MB: 4,096 bytes for the header, and 32,768 notes of 32 bytes in each half. A half is used for half a second, unless
 /// a save fails, so up to 65,536 admissions per second are recorded without a loss.
 final class JournalFile: @unchecked Sendable {
-    // Unchecked: the mapping doesn't move until deinit, and the journal's lock admits one thread at a time.
+    /// The mapping. Unchecked: the mapping doesn't move until deinit, and the journal's lock admits one thread at a time.
     private let base: UnsafeMutableRawPointer
     /// The file descriptor, which holds the lock of the file.
     private let descriptor: Int32
@@ -94,6 +94,11 @@ final class JournalFile: @unchecked Sendable {
 
 extension JournalFile {
     /// Writes a note at an index. The checksum comes last.
+    ///
+    /// - Parameters:
+    ///   - note: The note.
+    ///   - half: The half, 0 or 1.
+    ///   - index: The index in the half, below ``capacity``.
     func write(_ note: AdmissionJournal.Note, half: Int, index: Int) {
         let place = place(half, index)
         place.storeBytes(of: note.key, as: UInt64.self)
@@ -104,6 +109,9 @@ extension JournalFile {
     }
 
     /// Returns the state that the previous process left.
+    ///
+    /// The uncertainty is 2 s after a kill, and 60 s after a crash of the machine, because the kernel may not have written the last pages.
+    /// - Parameter now: The present.
     func remains(at now: SnapshotTime) -> AdmissionJournal.Remains {
         // The last time at which it was alive is unknown, so the present is assumed.
         guard isOurs else { return .init(notes: [], isComplete: false, aliveAt: now, uncertainty: .zero) }
@@ -165,5 +173,6 @@ extension JournalFile {
 }
 
 extension POSIXError {
+    /// The error of the last system call, from `errno`.
     fileprivate static var current: POSIXError { POSIXError(.init(rawValue: errno) ?? .EIO) }
 }

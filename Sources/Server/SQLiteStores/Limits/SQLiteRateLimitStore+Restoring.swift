@@ -41,6 +41,10 @@ extension SQLiteRateLimitStore {
     }
 
     /// Restores the rows one at a time, except for those of keys with later admissions. Marks the rows as incomplete from now on.
+    ///
+    /// - Parameters:
+    ///   - notes: The keys that the journal has later admissions of.
+    ///   - now: The present, against which expired rows are found.
     private func read(notes: Set<LimitRow.ID>, at now: SnapshotTime) async throws -> Past {
         let past = try await database.write { [limiter] database in
             let wasClean = try Bool.fetchOne(database, sql: "SELECT is_clean FROM rate_limit_process") ?? true
@@ -64,6 +68,11 @@ extension SQLiteRateLimitStore {
     }
 
     /// Counts the notes of the journal that the rows don't include.
+    ///
+    /// - Parameters:
+    ///   - notes: The notes of the journal by key.
+    ///   - rows: The rows of these keys, whose usage the notes are added to.
+    ///   - now: The present.
     private func recount(
         _ notes: [LimitRow.ID: [AdmissionJournal.Note]],
         since rows: [LimitRow.ID: LimitRow],

@@ -45,6 +45,8 @@ extension SQLiteRateLimitStore: Service {
     /// Saves the changes since the last save. ``run()`` calls it twice a second; call it directly only in tests.
     ///
     /// Each transaction has at most 250 rows, so that other writes wait only briefly.
+    ///
+    /// It seals a half of the journal first, and discards it after success. If nothing has changed, it writes nothing.
     /// - Throws: `StoreFailure`; then the changes are saved the next time.
     public func save() async throws {
         guard let journal else { return }
@@ -61,6 +63,9 @@ extension SQLiteRateLimitStore: Service {
     }
 
     /// Saves all remaining changes, so that the next process finds a complete state. The store must not decide afterwards.
+    ///
+    /// ``run()`` calls it at a graceful shutdown. Without it, the next process restores the last changes from the journal.
+    /// - Throws: `StoreFailure`. The next process then restores the missing changes from the journal.
     public func close() async throws {
         guard journal != nil else { return }
         try await save()

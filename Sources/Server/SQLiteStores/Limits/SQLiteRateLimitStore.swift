@@ -14,6 +14,22 @@ import Synchronization
 /// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
 /// For the time in which they may have been made, the store then counts the quota of all keys as consumed, under each policy whose usage is
 /// not committed together with the admitted work. Keys are stored as digests under the server's secret.
+///
+/// Run it as a service, so that changes are saved:
+///
+/// ```swift
+/// let limits = try await SQLiteRateLimitStore(
+///     rules,
+///     database: database,
+///     journal: data.appending(path: "limits.journal"),
+///     secret: secret,
+///     clock: ContinuousClock(),
+///     logger: logger
+/// )
+/// let group = ServiceGroup(services: [limits], logger: logger)
+/// ```
+///
+/// All methods are thread-safe.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     /// The counts in memory, by which all requests are decided.
     let limiter: JointRateLimiter<C>
@@ -25,11 +41,14 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let hasChanged = Atomic(true)
     /// The clock of the limits, and of the pauses between saves.
     let clock: C
+    /// Reads the clocks that outlive the process.
     let time: @Sendable () -> SnapshotTime
+    /// Reports failures of the journal and of saves.
     let logger: Logger
     /// The names of the policies whose usage is committed together with the admitted work, including the policies of their networks.
     let committed: Set<String>
-    /// By the index of the policy; `nil` for policies whose usage is committed together with the admitted work.
+    /// The hashes of the policies' names for the journal, by the index of the policy; `nil` for policies whose usage is committed together
+    /// with the admitted work.
     private let policyHashes: [UInt64?]
     /// In nanoseconds: usage that ends before another process could have started is not saved.
     private static var shortestUsage: Int64 { 20_000_000 }
@@ -82,6 +101,9 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
 
 extension SQLiteRateLimitStore: RateLimitStore {
     /// Decides, and notes an admission in the journal. Does no I/O and needs no system call besides reading the clock.
+    ///
+    /// - Parameter claims: The claims of the request. All policies admit it, or none counts it.
+    /// - Returns: The decision, with the remaining units of each policy.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         guard let journal else { return limiter.admit(claims) }
         var covers: Int64?
@@ -103,15 +125,24 @@ extension SQLiteRateLimitStore: RateLimitStore {
     public var usage: RateLimitUsage? { limiter.usage }
 
     /// Decides without counting.
+    ///
+    /// - Parameter claims: The claims of the request.
+    /// - Returns: The decision that ``admit(_:)`` would make now.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
     /// Refunds the charge in memory and saves it with the next changes. If the process is killed in between, the units stay counted.
+    ///
+    /// - Parameters:
+    ///   - charge: The charge of an admission. Its units are returned at most once.
+    ///   - policies: The names of the policies whose units are returned; `nil` for all refundable ones.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) {
         limiter.refund(charge, under: policies)
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
     /// Changes the quota of a rule. The usage of its keys stays.
+    ///
+    /// - Parameter rule: The new rule, whose policy has the name of an existing one.
     public func change(to rule: RateLimitRule) {
         limiter.change(to: rule)
         hasChanged.store(true, ordering: .sequentiallyConsistent)
@@ -120,6 +151,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
     /// Returns the changes of the given keys, for a transaction of the admitted work.
     ///
     /// The store counts them as saved. If the transaction fails, the caller gives them back, and the next save includes them.
+    ///
+    /// - Parameter claims: The claims of the request that does the work.
     /// - Returns: `nil` if nothing is saved, because another process uses the journal.
     public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }

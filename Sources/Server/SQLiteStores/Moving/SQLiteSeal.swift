@@ -6,6 +6,9 @@ package import GRDB
 ///
 /// Servers on a sealed database still serve requests that only read. Writes fail with a `StoreFailure` that is busy, so that clients retry
 /// them, and a new server doesn't start. Rate limits and the time can still be saved.
+///
+/// The triggers are part of the file, so the seal holds for all processes and survives a restart. `holdfast` seals the database at the end
+/// of a copy to PostgreSQL, in the transaction that reads the last changes.
 public enum SQLiteSeal {
     /// The sealed tables: all that are copied.
     package static let tables = [
@@ -14,6 +17,9 @@ public enum SQLiteSeal {
     ]
 
     /// Seals the database. To be called within a transaction, so that no write comes between the copy and the seal.
+    ///
+    /// - Parameter database: The writer's connection, within the transaction of the last copy.
+    /// - Throws: GRDB's `DatabaseError`, also if the database is sealed already.
     package static func close(_ database: Database) throws {
         for (table, change) in changes {
             try database.execute(

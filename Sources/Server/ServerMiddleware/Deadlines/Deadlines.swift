@@ -31,8 +31,7 @@ final class Deadlines: Sendable {
 
     /// Calls an action after a time, unless the deadline is removed before.
     /// - Returns: The id that removes the deadline.
-    ///
-    /// O(1) if deadlines are added in their order, as those of requests with equal limits are.
+    /// - Complexity: O(1) if deadlines are added in their order, as those of requests with equal limits are.
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
         let instant = clock.now + time
         return state.withLock { state in

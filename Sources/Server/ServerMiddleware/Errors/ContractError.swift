@@ -21,15 +21,10 @@ public struct ContractError: Error, Sendable {
         /// The code of the problem.
         public var code: ErrorCode
 
-        /// Creates an error.
+        /// Creates a problem.
         /// - Parameters:
-        ///   - code: The code, of the catalogue or of your own.
-        ///   - message: A text that is more specific than that of the catalogue.
-        ///   - details: Further facts for programs.
-        ///   - problems: The problems with the input.
-        ///   - retryAfter: The time after which a retry makes sense.
-        ///   - headers: Further headers.
-        ///   - underlying: The original error, for the log.
+        ///   - path: The path of the value.
+        ///   - code: The code of the problem.
         public init(path: FieldPath, code: ErrorCode) {
             self.path = path
             self.code = code
@@ -57,6 +52,14 @@ public struct ContractError: Error, Sendable {
     public var underlying: (any Error)?
 
     /// Creates an error.
+    /// - Parameters:
+    ///   - code: The code, of the catalogue or of your own.
+    ///   - message: A text that is more specific than that of the catalogue.
+    ///   - details: Details for programs.
+    ///   - problems: The problems with the input.
+    ///   - retryAfter: The time after which a retry makes sense.
+    ///   - headers: Further headers.
+    ///   - underlying: The original error, for the log.
     public init(
         _ code: ErrorCode,
         message: LocalizedText? = nil,

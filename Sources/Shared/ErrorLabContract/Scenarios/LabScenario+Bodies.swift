@@ -2,18 +2,20 @@ import ErrorContract
 
 extension LabScenario {
     /// Bodies with unexpected content.
+    /// - Parameter root: The path at which the lab is mounted.
     static func bodies(root: String) -> [LabScenario] {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
 
-    /// Bodies that another software sends in place of the server's.
+    /// Bodies that another software sends in place of the server's, such as a captive portal or a proxy. The client has only the status,
+    /// and `X-Error-Code` if the proxy passes it on.
     private static func replaced(root: String) -> [LabScenario] {
         [
             LabScenario(
                 "captive-portal",
                 .bodies,
                 "200 with the page of a captive portal.",
-                advice: "Does not take it for an answer: tells that the network wants something first.",
+                advice: "Does not decode the page as a response; reports that the network requires a sign-in first.",
                 LabResponse().with { $0.content = .html },
                 root: root,
                 expected: [.failure(LabFailure(.notAPI, .notAPIResponse, status: 200))]
@@ -21,8 +23,8 @@ extension LabScenario {
             LabScenario(
                 "proxy-page",
                 .bodies,
-                "503 with a page of HTML, and none of our headers.",
-                advice: "Goes by the status, and shows nothing of the page.",
+                "503 with an HTML page, without the server's headers.",
+                advice: "Uses the status, and shows no text of the page.",
                 LabResponse(.code(.serverServiceUnavailable)).with { $0.content = .html },
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverError(503), status: 503))]
@@ -30,8 +32,8 @@ extension LabScenario {
             LabScenario(
                 "proxy-text",
                 .bodies,
-                "504 with a line of text in the place of the body.",
-                advice: "Takes the code from X-Error-Code, and shows nothing of the text.",
+                "504 with a line of text instead of the body.",
+                advice: "Reads the code from X-Error-Code, and does not show the text.",
                 LabResponse(.code(.serverTimeout)).with { $0.content = .text },
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverTimeout, status: 504))]
@@ -40,7 +42,7 @@ extension LabScenario {
                 "empty-error",
                 .bodies,
                 "404 without a body, and without X-Error-Code.",
-                advice: "Goes by the status.",
+                advice: "Uses the status.",
                 LabResponse(.code(.resourceNotFound)).with { ($0.content, $0.isBare) = (.empty, true) },
                 root: root,
                 expected: [.failure(LabFailure(.notFound, .notFound, status: 404))]
@@ -48,8 +50,8 @@ extension LabScenario {
             LabScenario(
                 "empty-success",
                 .bodies,
-                "200 without a body, where one was asked for.",
-                advice: "Tells that the answer can't be read.",
+                "200 without a body, although the client expects one.",
+                advice: "Reports that the response can't be decoded.",
                 LabResponse().with { $0.content = .empty },
                 root: root,
                 expected: [.failure(LabFailure(.decoding, .decodingError, status: 200))]
@@ -57,19 +59,20 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies in another encoding or with another content type than the header says.
+    /// Bodies in another encoding, or with another content type than the header contains. The expected error is the same as for an intact
+    /// body, because the header fields contain its code and delay.
     private static func garbled(root: String) -> [LabScenario] {
         let limited = [LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2))]
         let summaries: [(LabCharset, String)] = [
-            (.latin1, "ISO 8859-1 that claims to be UTF-8"), (.utf16, "UTF-16 that claims to be UTF-8"),
-            (.bom, "UTF-8 behind a byte order mark"),
+            (.latin1, "ISO 8859-1, labeled as UTF-8"), (.utf16, "UTF-16, labeled as UTF-8"),
+            (.bom, "UTF-8 with a byte order mark"),
         ]
         return summaries.map { charset, summary in
             LabScenario(
                 "charset-\(charset.rawValue)",
                 .bodies,
                 "An error in Spanish, in \(summary).",
-                advice: "Takes code and delay from the headers, and shows a text of its own.",
+                advice: "Reads the code and the delay from the headers, and shows its own text.",
                 LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2)).with {
                     ($0.charset, $0.language) = (charset, .spanish)
                 },
@@ -80,8 +83,8 @@ extension LabScenario {
             LabScenario(
                 "wrong-type",
                 .bodies,
-                "An error in JSON that claims to be text/html.",
-                advice: "Reads it: what parses is JSON, whatever it claims to be.",
+                "A JSON error with the Content-Type text/html.",
+                advice: "Decodes it: a body that parses as JSON is JSON, regardless of its Content-Type.",
                 LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2)).with {
                     ($0.contentType, $0.isBare) = ("text/html", true)
                 },
@@ -91,14 +94,15 @@ extension LabScenario {
         ]
     }
 
-    /// Successes and errors in unusual but valid formats.
+    /// Successes and errors in unusual but valid formats: flat and wrapped successes, an error with status 200, an unknown code, and an
+    /// error without a code.
     private static func shaped(root: String) -> [LabScenario] {
         [
             LabScenario(
                 "flat-success",
                 .bodies,
                 "200 with a flat body.",
-                advice: "Reads it.",
+                advice: "Decodes it.",
                 LabResponse(.ok),
                 root: root,
                 expected: [.success()]
@@ -107,7 +111,7 @@ extension LabScenario {
                 "wrapped-success",
                 .bodies,
                 "200 with a wrapped body.",
-                advice: "Reads the same value from it.",
+                advice: "Decodes the same value as from a flat body.",
                 LabResponse(.wrapped),
                 root: root,
                 expected: [.success()]
@@ -115,8 +119,8 @@ extension LabScenario {
             LabScenario(
                 "refused-under-200",
                 .bodies,
-                "200 whose body says success:false.",
-                advice: "Takes it for the error that it is.",
+                "200 with success:false in the body.",
+                advice: "Treats it as an error.",
                 LabResponse(.code(.validationInvalidEmail)).with { ($0.form, $0.status) = (.success, 200) },
                 root: root,
                 expected: [.failure(LabFailure(.validation, .validationInvalidEmail, status: 400, fields: ["email"]))]
@@ -124,8 +128,8 @@ extension LabScenario {
             LabScenario(
                 "code-of-the-future",
                 .bodies,
-                "403 with a code that this version does not know.",
-                advice: "Keeps the code, and goes by the status.",
+                "403 with a code that this version doesn't define.",
+                advice: "Stores the code, and uses the status.",
                 LabResponse(.code(ErrorCode("ACCOUNT_NEEDS_PASSKEY"))).with { $0.status = 403 },
                 root: root,
                 expected: [.failure(LabFailure(.forbidden, ErrorCode("ACCOUNT_NEEDS_PASSKEY"), status: 403))]
@@ -133,8 +137,8 @@ extension LabScenario {
             LabScenario(
                 "no-code-at-all",
                 .bodies,
-                "401 with a text and no code anywhere.",
-                advice: "Refreshes if it has a refresh token, else asks to sign in; repeats once.",
+                "401 with a text, without a code in the body or the headers.",
+                advice: "Refreshes if it has a refresh token, otherwise requests a sign-in; repeats the call once.",
                 LabResponse(.code(.authTokenInvalid)).with { ($0.form, $0.isBare) = (.detail, true) },
                 root: root,
                 expected: [.failure(LabFailure(.unauthorized, .unauthorized, status: 401))]

@@ -1,7 +1,10 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// One scenario for each code of a catalogue, named after the code.
+    /// One scenario for each code of a catalogue, named after the code. Codes with status 429 or 503 get a delay of 2 s.
+    /// - Parameters:
+    ///   - catalogue: The codes, which may include those of an app.
+    ///   - root: The path at which the lab is mounted.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
             var answer = LabResponse(.code(definition.code))
@@ -25,26 +28,26 @@ extension LabScenario {
     public static func advice(for retry: RetryClass, _ recovery: Recovery) -> String {
         let automatic =
             switch retry {
-            case .never: "Repeats nothing by itself"
-            case .afterRefresh: "Refreshes the session once, whoever else asks, and repeats the request once"
-            case .afterRefreshOrSignIn: "Refreshes if it has a refresh token, else asks to sign in; repeats once"
-            case .afterSignIn: "Does not refresh: forgets the credentials, asks to sign in, repeats once"
-            case .afterDelay: "Waits as told if the wait is short enough, then repeats"
-            case .onlyAfterNamedDelay: "Repeats only if a delay is named that is short enough"
-            case .withBackoff: "Backs off and repeats what is safe to repeat"
+            case .never: "Does not repeat the request by itself"
+            case .afterRefresh: "Refreshes the session once for all calls, and repeats each call once"
+            case .afterRefreshOrSignIn: "Refreshes if it has a refresh token, otherwise requests a sign-in; repeats the call once"
+            case .afterSignIn: "Does not refresh: removes the credentials, requests a sign-in, repeats the call once"
+            case .afterDelay: "Waits for the server's delay if it is short enough, then repeats the call"
+            case .onlyAfterNamedDelay: "Repeats the call only if the server sends a delay that is short enough"
+            case .withBackoff: "Backs off and repeats the call, if it is safe to repeat"
             }
         let offered =
             switch recovery {
-            case .dismiss: "tells the person, who can only take note"
-            case .fixFields: "shows what to correct, beside the fields"
+            case .dismiss: "shows a message that the user can only dismiss"
+            case .fixFields: "shows the problems next to the fields"
             case .signIn: "offers to sign in"
-            case .wait: "says when to try again"
+            case .wait: "shows when to try again"
             case .retry: "offers to try again"
             case .checkAgain: "offers to check whether the request took effect"
-            case .requestNewLink: "offers to ask for a new link"
-            case .contactSupport: "leads to support"
-            case .openSettings: "leads to the settings"
-            case .updateApp: "asks to update the app"
+            case .requestNewLink: "offers to request a new link"
+            case .contactSupport: "links to support"
+            case .openSettings: "links to the settings"
+            case .updateApp: "asks the user to update the app"
             }
         return "\(automatic); \(offered)."
     }
@@ -73,6 +76,9 @@ extension ErrorDefinition {
 
 extension APIError.Kind {
     /// Returns the kind that a client decodes for a status of the contract.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - isValidation: Whether the code belongs to the validation family, which has its own kind for the remaining 4xx statuses.
     fileprivate init(promisedFor status: Int, isValidation: Bool) {
         self =
             switch status {
@@ -88,7 +94,10 @@ extension APIError.Kind {
 }
 
 extension LabScenario {
-    /// The same errors in every form.
+    /// The same errors in every form: one with fields, one with a delay, and one of a session. The form `detail` has no fields.
+    /// - Parameters:
+    ///   - catalogue: The codes. A code that it doesn't contain has no scenario.
+    ///   - root: The path at which the lab is mounted.
     static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
@@ -101,7 +110,7 @@ extension LabScenario {
                     "\(form.rawValue)-\(definition.code.rawValue)",
                     .forms,
                     "\(definition.code) in the form \(form.rawValue).",
-                    advice: "Reads the same error from every form.",
+                    advice: "Decodes the same error from every form.",
                     answer,
                     root: root,
                     expected: [.failure(LabFailure(definition, hasFields: form != .detail))]
@@ -110,14 +119,15 @@ extension LabScenario {
         }
     }
 
-    /// The error bodies of other servers.
+    /// The error bodies of other servers, one scenario for each ``LabFamily``.
+    /// - Parameter root: The path at which the lab is mounted.
     static func families(root: String) -> [LabScenario] {
         LabFamily.all.map { family in
             LabScenario(
                 "family-\(family.name)",
                 .families,
-                "An error as \(family.name) writes it.",
-                advice: "Reads status, code, delay and fields; shows no text that was not written for people.",
+                "An error in the format of \(family.name).",
+                advice: "Decodes status, code, delay and fields; shows only texts that were written for users.",
                 LabResponse().with { $0.family = family.name },
                 root: root,
                 expected: [.failure(family.failure)]

@@ -2,9 +2,11 @@ import ErrorContract
 
 extension LabScenario {
     /// Connections that are slow or break.
+    /// - Parameter root: The path at which the lab is mounted.
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
-    /// Responses that begin late or arrive slowly, within the client's timeout or beyond it.
+    /// Responses that begin late or arrive slowly, within the client's timeout or beyond it. The scenarios beyond it set a timeout of 500
+    /// ms, so that a run takes less than a second.
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
@@ -13,7 +15,7 @@ extension LabScenario {
             LabScenario(
                 "slow",
                 .connections,
-                "The answer takes 0.8 seconds to begin.",
+                "The response begins after 0.8 seconds.",
                 advice: "Waits.",
                 LabResponse().with { $0.delay = 800 },
                 root: root,
@@ -22,8 +24,8 @@ extension LabScenario {
             LabScenario(
                 "too-slow",
                 .connections,
-                "The answer takes ten seconds to begin, and the client has half a second.",
-                advice: "Ends the call on time; tries again later what is safe to repeat.",
+                "The response begins after ten seconds; the client's timeout is half a second.",
+                advice: "Ends the call at its timeout; repeats it later if it is safe to repeat.",
                 LabResponse().with { $0.delay = 10_000 },
                 root: root,
                 timeoutMilliseconds: 500,
@@ -32,7 +34,7 @@ extension LabScenario {
             LabScenario(
                 "dribble",
                 .connections,
-                "The body comes in pieces, one every 40 milliseconds.",
+                "The body arrives in parts, one every 40 milliseconds.",
                 advice: "Waits.",
                 LabResponse().with { $0.dribble = 40 },
                 root: root,
@@ -41,8 +43,8 @@ extension LabScenario {
             LabScenario(
                 "stalled-body",
                 .connections,
-                "The body comes in pieces, one every four seconds, and the client has half a second.",
-                advice: "Ends the call on time, the body included.",
+                "The body arrives in parts, one every four seconds; the client's timeout is half a second.",
+                advice: "Ends the call at its timeout, which includes the body.",
                 LabResponse().with { $0.dribble = 4_000 },
                 root: root,
                 timeoutMilliseconds: 500,
@@ -51,15 +53,17 @@ extension LabScenario {
         ]
     }
 
-    /// Connections that break before or within a success. A GET may be repeated; the outcome of a POST is unknown.
+    /// Connections that break before or within a success.
+    ///
+    /// A client may repeat a GET. After a POST without an idempotency key, it must not, because the server may have performed it.
     private static func broken(root: String) -> [LabScenario] {
         let lost = LabExpectation.failure(LabFailure(.network, .networkError, namesRequest: false))
         let unknown = LabExpectation.failure(LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false))
         let places: [(String, String, LabDrop, LabClose)] = [
-            ("drop-before", "closed before the first byte of the answer", .before, .fin),
+            ("drop-before", "closed before the first byte of the response", .before, .fin),
             ("drop-headers", "closed after the head", .headers, .fin),
             ("drop-body", "closed in the middle of the body", .body, .fin),
-            ("reset-before", "reset before the first byte of the answer", .before, .reset),
+            ("reset-before", "reset before the first byte of the response", .before, .reset),
             ("reset-body", "reset in the middle of the body", .body, .reset),
         ]
         return places.map { name, summary, drop, close in
@@ -67,7 +71,7 @@ extension LabScenario {
                 name,
                 .connections,
                 "The connection is \(summary).",
-                advice: "Tries again: a GET is safe to repeat.",
+                advice: "Repeats the call: a GET is safe to repeat.",
                 LabResponse().with { ($0.drop, $0.close) = (drop, close) },
                 root: root,
                 expected: [lost]
@@ -76,8 +80,8 @@ extension LabScenario {
             LabScenario(
                 "drop-post",
                 .connections,
-                "The connection is closed before the answer to a POST.",
-                advice: "Does not repeat it: nobody knows whether it took effect. Looks, or asks the person.",
+                "The connection is closed before the response to a POST.",
+                advice: "Does not repeat it, because it may have taken effect. Checks the result, or asks the user.",
                 method: "POST",
                 LabResponse().with { $0.drop = .before },
                 root: root,
@@ -86,14 +90,15 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies that end too early although the status and the headers are complete.
+    /// Bodies that end too early although the status and the headers are complete. An error can still be decoded from the headers; a
+    /// success can't.
     private static func cut(root: String) -> [LabScenario] {
         [
             LabScenario(
                 "drop-error",
                 .connections,
                 "The connection is closed in the middle of an error's body.",
-                advice: "Reads what status and headers say: only the server's words are lost.",
+                advice: "Decodes the error from the status and the headers; only the server's text is lost.",
                 LabResponse(.code(.serverDatabaseError)).with { $0.drop = .body },
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverDatabaseError, status: 500))]
@@ -101,8 +106,8 @@ extension LabScenario {
             LabScenario(
                 "cut-success",
                 .connections,
-                "A success whose JSON ends after 12 bytes, with a Content-Length that fits.",
-                advice: "Repeats nothing: the request took effect, its answer can't be read.",
+                "A success whose JSON ends after 12 bytes, with a matching Content-Length.",
+                advice: "Does not repeat the call: the request took effect, but its response can't be decoded.",
                 LabResponse().with { $0.truncate = 12 },
                 root: root,
                 expected: [.failure(LabFailure(.decoding, .decodingError, status: 200))]
@@ -111,7 +116,7 @@ extension LabScenario {
                 "cut-error",
                 .connections,
                 "An error whose JSON ends after 24 bytes.",
-                advice: "Takes the code from X-Error-Code.",
+                advice: "Reads the code from X-Error-Code.",
                 LabResponse(.code(.authTokenExpired)).with { $0.truncate = 24 },
                 root: root,
                 expected: [.failure(LabFailure(.unauthorized, .authTokenExpired, status: 401))]

@@ -2,13 +2,16 @@ import ErrorContract
 
 extension LabScenario {
     /// Mutations that an offline queue sends. A queue delivers those that end with a success, and makes a dead letter of the others.
+    ///
+    /// Every scenario except the last one fails once and then succeeds, so an offline queue must end with a delivered request.
+    /// - Parameter root: The path at which the lab is mounted.
     static func queue(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         return [
             passing(
                 "queue-lost-response",
                 "A POST: the connection is closed before the response once; then a success.",
-                advice: "Keeps the request and sends it again with the same idempotency key: it may have taken effect.",
+                advice: "Stores the request, and sends it again with the same idempotency key, because it may have taken effect.",
                 LabResponse().with { $0.drop = .before },
                 LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false),
                 root: root
@@ -16,7 +19,7 @@ extension LabScenario {
             passing(
                 "queue-captive-portal",
                 "A POST: 200 with the page of a captive portal once; then a success.",
-                advice: "Keeps the request: only a response that the client can decode counts as delivered.",
+                advice: "Stores the request: only a response that the client can decode counts as delivered.",
                 LabResponse().with { $0.content = .html },
                 LabFailure(.notAPI, .notAPIResponse, status: 200),
                 root: root
@@ -32,7 +35,7 @@ extension LabScenario {
             passing(
                 "queue-unavailable",
                 "A POST: 503 with Retry-After: 1 once; then a success.",
-                advice: "Keeps the request, and sends nothing to this server for the delay.",
+                advice: "Stores the request, and sends nothing to this server during the delay.",
                 LabResponse(.code(.serverServiceUnavailable), retryAfter: .seconds(1)),
                 unavailable,
                 root: root
@@ -58,7 +61,14 @@ extension LabScenario {
         ]
     }
 
-    /// A POST that fails once.
+    /// Creates a scenario of a POST that fails once and then succeeds.
+    /// - Parameters:
+    ///   - name: The name of the scenario.
+    ///   - summary: The behavior of the server.
+    ///   - advice: The behavior of a good client.
+    ///   - response: The response of the first call. The function sets its session and the number of failures.
+    ///   - failure: The expected error of the first call.
+    ///   - root: The path at which the lab is mounted.
     private static func passing(
         _ name: String,
         _ summary: String,

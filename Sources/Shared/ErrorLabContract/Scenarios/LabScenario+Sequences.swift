@@ -1,7 +1,8 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Temporary failures.
+    /// Temporary failures. Each path has a placeholder for the session, by which the server counts the calls.
+    /// - Parameter root: The path at which the lab is mounted.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         let database = LabFailure(.server, .serverDatabaseError, status: 500)
@@ -13,7 +14,7 @@ extension LabScenario {
                 "third-time-lucky",
                 .sequences,
                 "503 twice, with Retry-After: 1; then a success.",
-                advice: "Waits and repeats; the person sees a success that took two seconds.",
+                advice: "Waits and repeats the call; the user sees a success after two seconds.",
                 LabResponse(
                     .code(.serverServiceUnavailable),
                     retryAfter: .seconds(1),
@@ -27,7 +28,7 @@ extension LabScenario {
                 "limited-once",
                 .sequences,
                 "429 once, with Retry-After: 2; then a success.",
-                advice: "Waits two seconds, no less, and repeats.",
+                advice: "Waits at least two seconds, and repeats the call.",
                 LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: LabPath.sessionPlace),
                 root: root,
                 expected: [
@@ -46,8 +47,8 @@ extension LabScenario {
             LabScenario(
                 "flaky",
                 .sequences,
-                "Half of the calls get a 500, always the same half.",
-                advice: "Backs off and repeats.",
+                "About half of the calls get a 500, the same calls in each session.",
+                advice: "Backs off and repeats the call.",
                 flaky,
                 root: root,
                 expected: (1...8).map { flaky.fails(call: $0) ? .failure(database) : .success() }
@@ -56,7 +57,7 @@ extension LabScenario {
                 "then-another",
                 .sequences,
                 "500 once; then 410.",
-                advice: "Repeats after the first, not after the second.",
+                advice: "Repeats the call after the 500, not after the 410.",
                 LabResponse(.code(.serverDatabaseError), times: 1, session: LabPath.sessionPlace).with {
                     $0.then = .code(.resourceDeleted)
                 },
@@ -66,14 +67,15 @@ extension LabScenario {
         ]
     }
 
-    /// Rate limits.
+    /// A rate limit of two requests per minute. The fourth expected result is that of a call after the delay.
+    /// - Parameter root: The path at which the lab is mounted.
     static func limits(root: String) -> [LabScenario] {
         [
             LabScenario(
                 "limited",
                 .limits,
-                "Two requests in a minute; the third is refused. RateLimit tells what is left.",
-                advice: "Slows down by what RateLimit says, and is never refused; refused, it waits as told.",
+                "Admits two requests per minute and refuses the third. RateLimit contains the remaining quota.",
+                advice: "Slows down according to RateLimit, to avoid refusals; after a refusal, waits for Retry-After.",
                 path: LabPath.join(
                     root + LabPath.limited,
                     [("quota", "2"), ("window", "60"), ("session", LabPath.sessionPlace)]
@@ -91,7 +93,11 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// Delays in all formats.
+    /// Delays in all formats: seconds, HTTP dates, and texts that are not valid (RFC 9110 §10.2.3).
+    ///
+    /// A client reads a decimal number rounded up, and the largest of several values, so that it never sends a request too early. It
+    /// ignores a negative number and a text without a number.
+    /// - Parameter root: The path at which the lab is mounted.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
@@ -112,9 +118,9 @@ extension LabScenario {
                 "429. \(summary).",
                 advice: expected.map { range in
                     range.lowerBound > 60
-                        ? "Does not sleep so long: ends the call and says when to try again."
-                        : "Waits as told, never less; then repeats."
-                } ?? "Takes it for no delay at all, and backs off as it would without one.",
+                        ? "Does not wait that long: ends the call and shows when to try again."
+                        : "Waits at least for the server's delay, then repeats the call."
+                } ?? "Ignores it, and backs off as without a delay.",
                 LabResponse(.code(.rateLimitExceeded), retryAfter: delay),
                 root: root,
                 expected: [.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: expected))]
@@ -124,7 +130,7 @@ extension LabScenario {
                 "quota-used-up",
                 .delays,
                 "429 for a quota that is used up, without a delay.",
-                advice: "Repeats nothing: no wait that it could guess would help.",
+                advice: "Does not repeat the call: it can't know when the quota is available again.",
                 LabResponse(.code(.rateLimitQuotaExceeded), retryAfter: .absent),
                 root: root,
                 expected: [.failure(LabFailure(.rateLimited, .rateLimitQuotaExceeded, status: 429))]
@@ -133,7 +139,7 @@ extension LabScenario {
                 "maintenance",
                 .delays,
                 "503 for maintenance that takes an hour.",
-                advice: "Ends the call and says when to try again; repeats by itself only after a short delay.",
+                advice: "Ends the call and shows when to try again; repeats the call by itself only after a short delay.",
                 LabResponse(.code(.serverMaintenance), retryAfter: .seconds(3_600)),
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverMaintenance, status: 503, retryAfter: 3_600...3_600))]

@@ -1,7 +1,8 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Tokens that are missing, expired or refused.
+    /// Tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with the credentials of the lab.
+    /// - Parameter root: The path at which the lab is mounted.
     static func sessions(root: String) -> [LabScenario] {
         func refused(_ code: ErrorCode) -> LabExpectation { .failure(LabFailure(.unauthorized, code, status: 401)) }
         func scenario(
@@ -22,46 +23,47 @@ extension LabScenario {
             )
         }
         return [
-            scenario("token-good", "The token is good.", "Goes on.", .valid, [.success(authorized: true)]),
+            scenario("token-good", "The access token is valid.", "Uses the response.", .valid, [.success(authorized: true)]),
             scenario(
                 "token-missing",
-                "No token is sent.",
-                "Refreshes if it has a refresh token, else asks to sign in.",
+                "The request has no access token.",
+                "Refreshes if it has a refresh token, otherwise requests a sign-in.",
                 .none,
                 [refused(.authTokenMissing)]
             ),
             scenario(
                 "token-unknown",
-                "The token is one that nobody gave out.",
-                "Refreshes if it has a refresh token, else asks to sign in.",
+                "The access token was never issued.",
+                "Refreshes if it has a refresh token, otherwise requests a sign-in.",
                 .unknown,
                 [refused(.authTokenInvalid)]
             ),
             scenario(
                 "token-expired",
-                "The token has expired; the refresh token is good.",
-                "Refreshes once, however many calls want it, and repeats each once. The person notices nothing.",
+                "The access token has expired; the refresh token is valid.",
+                "Refreshes once for all calls, and repeats each call once. The user notices nothing.",
                 .expired,
                 [refused(.authTokenExpired), .success(authorized: true)]
             ),
             scenario(
                 "session-over",
-                "The token has expired, and the refresh is refused.",
-                "Forgets the credentials and asks to sign in, once.",
+                "The access token has expired, and the refresh is refused.",
+                "Removes the credentials and requests a sign-in, once.",
                 .revoked,
                 [refused(.authTokenExpired), refused(.authRefreshFailed)]
             ),
         ]
     }
 
-    /// Redirects.
+    /// Redirects of a GET to the same and to another origin, and of a POST. `Authorization` must not leave its origin.
+    /// - Parameter root: The path at which the lab is mounted.
     static func redirects(root: String) -> [LabScenario] {
         [
             LabScenario(
                 "redirect-same-origin",
                 .redirects,
                 "302 to another path of the same origin.",
-                advice: "Follows a GET, with its credentials.",
+                advice: "Follows the redirect of a GET, with the credentials.",
                 LabResponse().with { $0.redirect = .same },
                 root: root,
                 credentials: .valid,
@@ -71,7 +73,7 @@ extension LabScenario {
                 "redirect-cross-origin",
                 .redirects,
                 "302 to another origin.",
-                advice: "Follows a GET without its credentials: they are for the origin that they were sent to.",
+                advice: "Follows the redirect of a GET without the credentials, which belong to the first origin only.",
                 LabResponse().with { $0.redirect = .cross },
                 root: root,
                 credentials: .valid,
@@ -80,8 +82,8 @@ extension LabScenario {
             LabScenario(
                 "redirect-post",
                 .redirects,
-                "302 in answer to a POST.",
-                advice: "Does not follow: the redirect is the answer.",
+                "302 in response to a POST.",
+                advice: "Does not follow the redirect, and treats it as an error.",
                 method: "POST",
                 LabResponse().with { $0.redirect = .same },
                 root: root,

@@ -13,6 +13,7 @@ extension EverydayTasks {
     ///   - line: The method and the path of the request, such as `GET /notes/1`.
     ///   - sent: The body of the request.
     ///   - body: Uses the client.
+    /// - Throws: `TransportCheck.Violation` if the request differs; errors of the body.
     private static func withNote(
         over transport: any HTTPTransport,
         expecting line: String,
@@ -29,7 +30,10 @@ extension EverydayTasks {
         }
     }
 
-    /// One call for each HTTP method.
+    /// One call for each HTTP method. Each task checks the request line and the body that arrive, and the decoded value.
+    ///
+    /// `post` is marked as idempotent, so it must have an `Idempotency-Key` of 32 characters in quotes. The response to `head` has a
+    /// `Content-Length` without a body, which a transport must not wait for.
     static let verbs: [TransportCheck] = [
         TransportCheck("Gets a value") { transport in
             try await withNote(over: transport, expecting: "GET /notes/1") { api in
@@ -88,6 +92,9 @@ extension EverydayTasks {
 
 extension EverydayTasks {
     /// Calls with queries, header fields and another coding of JSON.
+    ///
+    /// The query contains a space, `&`, `+` and a letter beyond ASCII. A transport must send it as the client encoded it. The header fields
+    /// replace those that the client or the transport sets by default.
     static let requests: [TransportCheck] = [
         TransportCheck("Sends query items as they are") { transport in
             try await withClient(over: transport, step: response(body: "[]")) { api, server in
@@ -144,6 +151,9 @@ extension EverydayTasks {
 
 extension EverydayTasks {
     /// Calls that read errors, unchanged responses and pages.
+    ///
+    /// The tasks of conditional requests fail with a transport that has its own cache: it would hide the 304 from the client. Turn such a
+    /// cache off.
     static let responses: [TransportCheck] = [
         TransportCheck("Reads the details of the app's own errors") { transport in
             try await withClient(

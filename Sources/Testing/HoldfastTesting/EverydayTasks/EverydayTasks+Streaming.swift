@@ -6,6 +6,9 @@ import Synchronization
 
 extension EverydayTasks {
     /// Uploads, downloads, forms, lines and events. Some tasks transfer 24 MB or write temporary files of that size.
+    ///
+    /// Each task removes its files, also after a failure. The last task needs a transport that can pause: see
+    /// ``TransportCheck/needsPausing``.
     public static let streaming: [TransportCheck] = [
         TransportCheck("Uploads a file of 24 MB with progress", uploadsFile),
         TransportCheck("Uploads a file again when the server was unavailable", uploadsAgain),
@@ -19,7 +22,7 @@ extension EverydayTasks {
         TransportCheck("Ends a stream that its reader leaves, and keeps the client usable", needsPausing: true, leavesStream),
     ]
 
-    /// The size of the large transfers: 24 MiB, much more than the buffers of a transport.
+    /// The size of the large transfers: 24 MiB, much more than the buffers of a transport and of the sockets.
     private static let size = 24 * 1_024 * 1_024
 
     /// Runs a body with the address of a file in a temporary folder, which is removed at the end.
@@ -41,11 +44,18 @@ extension EverydayTasks {
     }
 
     /// Returns a complete response, the last one of its connection.
+    /// - Parameters:
+    ///   - status: The code and the phrase, such as `200 OK`.
+    ///   - lines: Further header lines, without CRLF.
+    ///   - body: The body as UTF-8 text.
     private static func closing(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         TransportCheck.answer(status, lines, body: body)
     }
 
-    /// Requires that a condition holds; see ``TransportCheck``.
+    /// Requires that a condition holds; see `TransportCheck`.
+    /// - Parameters:
+    ///   - condition: The condition.
+    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
     private static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         try TransportCheck.expect(condition, otherwise())
     }
@@ -122,6 +132,10 @@ extension EverydayTasks {
     private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
 
     /// Serves a text with a tag. The first response breaks off in the middle; later ones serve ranges of the version with the tag.
+    /// - Parameters:
+    ///   - text: The version that the first response contains.
+    ///   - other: The version of all later responses, with another tag; `nil` if the text doesn't change.
+    /// - Returns: The reaction to each request. It ignores a range whose `If-Range` is not the current tag (RFC 9110 §13.1.5).
     private static func film(_ text: String, changesTo other: String?)
         -> @Sendable (LoopbackServer.Received) -> LoopbackServer.Step
     {
@@ -262,7 +276,12 @@ extension EverydayTasks {
         return (upload, download)
     }
 
-    /// Uploads and downloads a file of a size.
+    /// Uploads and downloads a file.
+    /// - Parameters:
+    ///   - transport: The transport under test.
+    ///   - size: The size of the file in bytes.
+    ///   - uploads: Whether the file is uploaded.
+    ///   - downloads: Whether the file is downloaded.
     private static func transfer(
         _ transport: any HTTPTransport,
         size: Int,
@@ -279,7 +298,9 @@ extension EverydayTasks {
         }
     }
 
-    /// Returns the growth of the resident memory in bytes while a body runs; `nil` if the system doesn't report it.
+    /// Returns the growth of the resident memory while a body runs: the largest size during the body, minus the size before.
+    /// - Parameter body: The work to measure.
+    /// - Returns: The growth in bytes, which can be negative; `nil` if the system doesn't report it.
     private static func growth(_ body: () async throws -> Void) async throws -> Int? {
         // Reset the largest size to the current one.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
@@ -289,6 +310,9 @@ extension EverydayTasks {
     }
 
     /// Returns a line of `/proc/self/status` in bytes, such as `VmRSS:`, the current resident size, or `VmHWM:`, the largest one.
+    ///
+    /// - Parameter name: The beginning of the line, with its colon.
+    /// - Returns: The size in bytes; `nil` on systems without the file.
     private static func status(_ name: String) -> Int? {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }

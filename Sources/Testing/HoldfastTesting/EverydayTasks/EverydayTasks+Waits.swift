@@ -7,6 +7,9 @@ import Timekeeping
 
 extension EverydayTasks {
     /// Calls that end at a deadline, are canceled, wait for a rate limit, or wait for a connection.
+    ///
+    /// The servers of the first two tasks never respond, so a transport that ignores a deadline or a cancellation makes the task hang. Set
+    /// a time limit for the test. The task with the rate limit takes at least 2 s of real time.
     static let waits: [TransportCheck] = [
         TransportCheck("Ends a call at its deadline") { transport in
             try await withClient(over: transport, step: .stall("")) { api, _ in
@@ -83,7 +86,7 @@ extension EverydayTasks {
     ]
 }
 
-/// A transport of a device that is offline according to its connectivity.
+/// A transport of a device that is offline according to its connectivity. Online, it passes requests to another transport.
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity
@@ -92,6 +95,10 @@ private final class OfflineTransport: HTTPTransport {
     /// Yields once for each request that was made offline.
     let refusals: AsyncStream<Void>
 
+    /// Creates a transport.
+    /// - Parameters:
+    ///   - transport: The transport that sends the requests while the device is online.
+    ///   - connectivity: The state of the device, which the client shares.
     init(_ transport: any HTTPTransport, _ connectivity: Connectivity) {
         (self.transport, self.connectivity) = (transport, connectivity)
         (refusals, refused) = AsyncStream<Void>.makeStream()

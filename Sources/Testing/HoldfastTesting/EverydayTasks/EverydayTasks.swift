@@ -15,20 +15,27 @@ import ResilientHTTP
 /// ```
 ///
 /// The code between `// snippet: NAME` and `// snippet end` is part of the documentation.
+///
+/// ``TransportCheck`` finds violations of the protocol `HTTPTransport`; the tasks find faults in the interplay of a transport and a client,
+/// such as a retry that sends the rest of a file only. ``memoryGrowth(_:size:)`` measures whether a transport streams bodies or stores
+/// them.
 public enum EverydayTasks {}
 
 extension EverydayTasks {
     /// Typed calls, their queries, headers, deadlines, errors, stored responses and pages.
+    ///
+    /// Most take milliseconds. They may run concurrently, because each one has its own server and client.
     public static let calls = verbs + requests + responses + waits
 
-    /// Runs a body with a client of a server, and closes the server at the end. Timeouts are long, because hundreds of tests share the
-    /// machine.
+    /// Runs a body with a client of a server, and closes the server at the end, also after an error. Timeouts are long, because hundreds of
+    /// tests share the machine.
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - environment: Time and connectivity.
-    ///   - storesBodies: Whether the server stores the bodies of requests.
-    ///   - respond: Returns the step for a request.
+    ///   - storesBodies: Whether the server stores the bodies of requests. Turn it off for large uploads.
+    ///   - respond: Returns the step for a request. It is called on the thread of a connection.
     ///   - body: Uses the client.
+    /// - Throws: ``LoopbackServer/SetupFailure`` if the server can't start; errors of the body.
     static func withClient(
         over transport: any HTTPTransport,
         environment: ClientEnvironment = ClientEnvironment(chance: { 0.1 }),
@@ -73,6 +80,7 @@ extension EverydayTasks {
     }
 
     /// Returns the error of an operation.
+    /// - Parameter operation: The operation, which must fail.
     /// - Throws: `TransportCheck.Violation` if the operation succeeds or throws an error of another type.
     static func failure(_ operation: () async throws -> Void) async throws -> APIError {
         do {
@@ -95,6 +103,8 @@ extension LoopbackServer.Received {
 
 /// A value for the tasks.
 struct Note: Codable, Hashable {
+    /// The number in the path of the note.
     var id: Int
+    /// A text, which the tasks change.
     var title: String
 }

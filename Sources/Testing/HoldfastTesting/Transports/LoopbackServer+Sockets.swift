@@ -26,6 +26,7 @@ extension LoopbackServer {
     }
 
     /// Binds a socket to any free port of the loopback and listens on it, with a queue of 16 connections.
+    /// - Parameter descriptor: The socket, which the caller closes after an error.
     /// - Returns: The port.
     /// - Throws: ``SetupFailure`` with the system call that failed.
     static func listen(_ descriptor: Int32) throws -> Int {
@@ -50,7 +51,8 @@ extension LoopbackServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The part of a request to read: only the head, with the body left in the socket; or the whole request.
+    /// The part of a request to read: only the head, with the body left in the socket; the whole request; or the whole request without
+    /// storing its body.
     enum Part {
         case head, whole
         /// The body is read and its bytes are only counted.
@@ -59,6 +61,8 @@ extension LoopbackServer {
 
     /// Reads one request: the head, and the body by its `Content-Length` or in chunks (RFC 9112 §6 and §7.1). Trailers after the last chunk
     /// are not supported.
+    ///
+    /// It is not a complete parser: it doesn't check the request line, and accepts header fields of any length.
     /// - Parameters:
     ///   - connection: The descriptor. The call blocks until the request is complete or the connection ends.
     ///   - part: The part to read.
@@ -92,8 +96,11 @@ extension LoopbackServer {
     /// ahead. A pipelined request that is already in the buffer when a request ends is lost; HTTP clients that wait for a response before
     /// they send the next request are not affected.
     private struct Input {
+        /// The descriptor of the connection.
         let connection: Int32
+        /// The last block that was read.
         private var bytes: [UInt8] = []
+        /// The index of the next unused byte of the block.
         private var position = 0
 
         init(connection: Int32) {
@@ -124,6 +131,10 @@ extension LoopbackServer {
         }
 
         /// Reads a number of bytes and passes them on in blocks.
+        ///
+        /// - Parameters:
+        ///   - count: The number of bytes.
+        ///   - take: Receives the blocks in order; at most 64 KiB each.
         /// - Returns: Whether there were so many bytes.
         mutating func take(_ count: Int, _ take: ([UInt8]) -> Void) -> Bool {
             var left = count
@@ -169,6 +180,10 @@ extension LoopbackServer {
     }
 
     /// Writes bytes, and blocks while the buffers of the connection are full.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - connection: The descriptor.
     /// - Returns: Whether the kernel accepted all bytes; `false` if the other side has closed the connection. On Linux, `MSG_NOSIGNAL`
     ///   prevents the signal `SIGPIPE`, which would end the process.
     static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {

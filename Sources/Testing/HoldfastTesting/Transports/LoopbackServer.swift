@@ -90,20 +90,25 @@ public final class LoopbackServer: Sendable {
     public let arrivals: AsyncStream<Void>
     /// Yields once for each connection that has ended; ends when the server has ended. Only one task may iterate it.
     public let departures: AsyncStream<Void>
+    /// The state of the server, shared by all its threads.
     private let state: Mutex<State>
     /// Whether the bodies of requests are stored; otherwise, only their bytes are counted.
     private let storesBodies: Bool
-    /// The ends of ``arrivals`` and ``departures``.
+    /// The sending ends of ``arrivals`` and ``departures``. The last thread finishes them.
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
     /// The state, guarded by a mutex. It only contains open descriptors: the system reuses the numbers of closed ones. So each thread
     /// removes its descriptor and closes it in one step, under the lock, and ``close()`` only shuts down descriptors that it finds here.
     private struct State {
+        /// The requests, in the order in which they were read.
         var received: [Received] = []
         /// The number of bytes that ``Step/generate(_:count:)`` sent.
         var written = 0
+        /// The listening socket; `nil` when it is closed.
         var listener: Int32?
+        /// The open connections.
         var connections: Set<Int32> = []
+        /// Whether ``close()`` was called. New connections are then closed at once.
         var isClosed = false
         /// The number of running threads, with the one of the listener. The last one ends the streams.
         var threads = 1
@@ -117,13 +122,17 @@ public final class LoopbackServer: Sendable {
     public var origin: String { "http://127.0.0.1:\(port)" }
 
     /// Starts a server whose connections have one request each.
-    /// - Parameter steps: The reaction to the request of each connection, in the order in which they are opened.
+    /// - Parameter steps: The reaction to the request of each connection, in the order in which they are opened. Without steps, the server
+    ///   accepts no connection.
     /// - Throws: ``SetupFailure`` if no port is available.
     public convenience init(_ steps: [Step]) throws {
         try self.init(connections: steps.map { [$0] })
     }
 
     /// Starts a server.
+    ///
+    /// A client may open more connections than a test expects, for example after a lost one. The script of a connection then belongs to
+    /// another request.
     /// - Parameter connections: The reactions to the requests of each connection. The connection is closed after its last step, and after
     ///   each step other than ``Step/keep(_:)``.
     /// - Throws: ``SetupFailure`` if no port is available.
@@ -132,6 +141,16 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Starts a server that accepts any number of connections.
+    ///
+    /// ```swift
+    /// let server = try LoopbackServer { request in
+    ///     request.header("Authorization") == nil
+    ///         ? .keep("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+    ///         : .keep("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    /// }
+    /// ```
+    ///
+    /// The closure runs on the thread of a connection, and concurrently for several connections.
     /// - Parameters:
     ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
     ///   - respond: Returns the step for a request that was read.
@@ -152,6 +171,10 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Binds the listener and starts its thread.
+    /// - Parameters:
+    ///   - service: The source of the reactions.
+    ///   - storesBodies: Whether the bodies of requests are stored.
+    /// - Throws: ``SetupFailure`` if no port or descriptor is available.
     private init(serving service: Service, storesBodies: Bool = true) throws {
         self.storesBodies = storesBodies
         let listener = socket(AF_INET, Self.streamType, 0)
@@ -186,6 +209,9 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Ends all waits and returns when the threads have ended. Further calls return immediately.
+    ///
+    /// The descriptors are shut down, so blocked system calls return at once, and clients see the end of their connections. It waits by
+    /// consuming ``arrivals``, so no other task may iterate them meanwhile.
     public func close() async {
         state.withLock { state in
             state.isClosed = true
@@ -196,7 +222,7 @@ public final class LoopbackServer: Sendable {
         for await _ in arrivals {}
     }
 
-    /// Counts the end of a thread. The last one ends the streams, by which ``close()`` waits.
+    /// Counts the end of a thread. The last one ends the streams, for which ``close()`` waits.
     private func threadEnded() {
         let isLast = state.withLock { state in
             state.threads -= 1
@@ -208,6 +234,10 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Accepts a connection, and serves it on a separate thread.
+    ///
+    /// - Parameters:
+    ///   - listener: The listening socket, which ``close()`` shuts down.
+    ///   - serve: Serves the connection until it ends. It blocks its own thread.
     /// - Returns: Whether there was one.
     private func accept(on listener: Int32, _ serve: @escaping @Sendable (Int32) -> Void) -> Bool {
         let connection = Self.accept(listener)
@@ -234,6 +264,10 @@ public final class LoopbackServer: Sendable {
         return true
     }
 
+    /// Executes a fixed step for the next request of a connection. Steps that don't read the whole request are executed here.
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - connection: The descriptor, which the caller closes.
     /// - Returns: Whether the connection waits for another request.
     private func serve(_ step: Step, on connection: Int32) -> Bool {
         if case .hangUp = step { return false }
@@ -251,6 +285,10 @@ public final class LoopbackServer: Sendable {
         return false
     }
 
+    /// Reads the next request of a connection, and executes the step for it. Blocks the thread of the connection.
+    /// - Parameters:
+    ///   - respond: Returns the step for the request.
+    ///   - connection: The descriptor, which the caller closes.
     /// - Returns: Whether the connection waits for another request.
     private func serve(_ respond: (Received) -> Step, on connection: Int32) -> Bool {
         guard let request = Self.readRequest(connection, part: storesBodies ? .whole : .counted) else { return false }
@@ -277,7 +315,8 @@ public final class LoopbackServer: Sendable {
         return false
     }
 
-    /// Writes a head and `count` bytes `x`, until the other side closes the connection.
+    /// Writes a head and `count` bytes `x`, until the other side closes the connection. Each block is counted after the kernel has accepted
+    /// it.
     private func generate(_ head: String, count: Int, on connection: Int32) {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
         var left = count

@@ -4,6 +4,14 @@ import ResilientHTTP
 extension TransportCheck {
     /// Checks of deadlines, cancellation and readers that stop early. In each case, the transport must close the connection, because a
     /// server could otherwise send into it forever. The deadlines are 0.3 to 2 s.
+    ///
+    /// The deadline of an exchange covers connecting, all redirects, the head and the body. Common causes of failures:
+    /// - *Times out if the server never responds*: the engine reports `wasSent: false`, although the server may have the request.
+    /// - *Keeps a deadline while a later one is pending*: one timer serves all exchanges, and is set to the latest deadline.
+    /// - *Trap: ends a body that arrives byte by byte*: the engine's timeout restarts with each byte.
+    /// - *Trap: applies one deadline to all redirects*: each redirect is a new exchange with a new deadline.
+    /// - *Reports cancellation if canceled before the start*: the handler of the cancellation runs before the request exists.
+    /// - *Closes the connection of a response that is never read*: the connection is closed only when its body ends.
     static let endings: [TransportCheck] = [
         TransportCheck("Times out if the server never responds, and reports that it may have been sent") { transport in
             try await withServer(.stall("")) { server in

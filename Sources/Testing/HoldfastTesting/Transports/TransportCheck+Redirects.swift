@@ -6,6 +6,12 @@ extension TransportCheck {
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
     /// Checks of the rules of `Redirection`: only GET and HEAD follow a redirect, `Authorization` stays within its origin, and circles end.
+    ///
+    /// A redirect of a POST is returned, because the client decides whether it repeats the request. Common causes of failures:
+    /// - *Follows a redirect to another origin without Authorization*: the engine copies all header fields, or compares only the host and
+    ///   not the port.
+    /// - *Returns a redirect of POST*: the engine follows a 303 with GET, as browsers do.
+    /// - *Follows circular redirects*: the engine throws an error after its own maximum.
     static let redirects: [TransportCheck] = [
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {

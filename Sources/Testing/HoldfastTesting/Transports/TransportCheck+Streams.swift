@@ -12,6 +12,8 @@ extension TransportCheck {
     private static let long = Duration.seconds(600)
 
     /// Returns a body that yields the pattern in chunks of 100,000 bytes.
+    /// - Parameter length: The announced length in bytes; `nil` for an unknown length. With another length than that of the pattern,
+    ///   sending must fail.
     private static func streamed(length: Int64?) -> RequestBody {
         RequestBody(length: length, contentType: "application/octet-stream") {
             AsyncStream<[UInt8]> { chunks in
@@ -49,6 +51,12 @@ extension TransportCheck {
 
     /// Checks of the bodies of requests: they arrive completely with the right framing, and the server never receives a broken one as
     /// complete.
+    ///
+    /// Several checks need a transport that sends a body in parallel with reading the response: see ``needsPausing``. Common causes of
+    /// failures:
+    /// - *Never completes a body that fails or is shorter than announced*: the engine sends the final chunk, or pads the body.
+    /// - *Stops sending and reads the response*: the engine reads the response only after the whole body was sent.
+    /// - *Closes the connection when canceled while the body is sent*: the cancellation ends the reader, and not the writer.
     static let uploads: [TransportCheck] = [
         TransportCheck("Sends a complete streamed body of a known length with its length") { transport in
             try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
@@ -153,6 +161,15 @@ extension TransportCheck {
     ]
 
     /// Checks of `HTTPTransport.stream(_:body:timeout:idleTimeout:)`: its two limits, and that a slow reader pauses the server.
+    ///
+    /// `timeout` ends at the head of a successful response. `idleTimeout` then limits the time between two chunks that the server sends.
+    /// The time that a reader needs for a chunk doesn't count. The body of an error has the first deadline, because a client reads it
+    /// completely.
+    ///
+    /// Common causes of failures:
+    /// - *Pauses the server for a slow reader*: the engine stores the body in memory without a bound.
+    /// - *Does not count a pause of the reader as silence of the server*: the idle timer runs while no chunk is requested.
+    /// - *Closes the connection of a streamed body that is released early*: the body doesn't cancel its exchange when it is released.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
             try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in

@@ -15,6 +15,9 @@ public import ResilientHTTP
 /// them, up to 2 s. The suite covers HTTP/1.1 without TLS; certificates, proxies and HTTP/2 need other tests.
 ///
 /// Run ``EverydayTasks`` as well: these check a transport together with a client.
+///
+/// The documentation of each group of checks lists common causes of failures. To find the cause of a single failure, run the check against
+/// a ``LoopbackServer`` of your own, and print ``LoopbackServer/received``.
 public struct TransportCheck: Sendable, CustomStringConvertible {
     /// The rule as a sentence. `Trap:` marks a case that is easy to get wrong.
     public let description: String
@@ -63,6 +66,9 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs a body with a scripted server whose connections have one request each, and closes the server at the end, also after an error.
+    /// - Parameters:
+    ///   - steps: The reaction to the request of each connection.
+    ///   - body: Uses the server.
     static func withServer(
         _ steps: LoopbackServer.Step...,
         body: (LoopbackServer) async throws -> Void
@@ -71,6 +77,9 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs a body with a server that has a script for each connection, and closes the server at the end, also after an error.
+    /// - Parameters:
+    ///   - connections: The reactions to the requests of each connection, in the order in which they are opened.
+    ///   - body: Uses the server.
     static func withServer(
         connections: [[LoopbackServer.Step]],
         body: (LoopbackServer) async throws -> Void
@@ -95,6 +104,9 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Returns the head of a response that is the last one of its connection. It has no `Content-Length` unless `lines` contains one.
+    /// - Parameters:
+    ///   - status: The code and the phrase, such as `200 OK`.
+    ///   - lines: Further header lines, without CRLF.
     static func head(_ status: String, _ lines: [String] = []) -> String {
         (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
     }
@@ -118,6 +130,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// Returns the error of an operation.
+    /// - Parameter operation: The operation, which must fail.
     /// - Throws: ``Violation`` if the operation succeeds or throws an error of another type.
     static func failure(_ operation: () async throws -> Void) async throws -> TransportError {
         do {
