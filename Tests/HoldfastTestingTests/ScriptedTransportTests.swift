@@ -14,10 +14,10 @@ import Testing
             .answer(status: 201, headers: [.date: "now"], body: "one"), .answer(status: 204),
         ])
         let body = RequestBody([1, 2], contentType: "text/plain")
-        let (response, answer) = try await transport.send(request("/a"), body: body, timeout: .seconds(1))
+        let (response, responseBody) = try await transport.send(request("/a"), body: body, timeout: .seconds(1))
         #expect(response.status.code == 201)
         #expect(response.headerFields[.date] == "now")
-        #expect(try await answer.collect(upTo: 100).bytes == Array("one".utf8))
+        #expect(try await responseBody.collect(upTo: 100).bytes == Array("one".utf8))
         let (second, _) = try await transport.send(request("/b"), body: nil, timeout: .seconds(1))
         #expect(second.status.code == 204)
         #expect(transport.sent.map(\.request.path) == ["/a", "/b"])

@@ -19,7 +19,7 @@ import Testing
 
     @Test("A client created with only a base URL retries, waits and gives up by default")
     func retries() async throws {
-        try await withServer(answer("502 X"), answer("200 OK", body: "{}")) { server in
+        try await withServer(response("502 X"), response("200 OK", body: "{}")) { server in
             let environment = ClientEnvironment(chance: { 0 })
             var api = APIClient(baseURL: try url(server), environment: environment)
             #expect(api.timeout == .seconds(30) && api.attemptTimeout == .seconds(10))
@@ -31,7 +31,7 @@ import Testing
 
     @Test("With existing apps' quotas at most 30 of 40 calls to an endpoint leave a minute")
     func throttles() async throws {
-        let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
+        let responses = (0..<40).map { _ in [response("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: responses)
         let url = try url(server, "/v2")
         // snippet: throttle-argument
@@ -59,7 +59,7 @@ import Testing
 
     @Test("Custom quotas are relative to the base URL; by default there are none")
     func quotas() async throws {
-        let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
+        let responses = (0..<40).map { _ in [response("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: responses)
         var policy = ThrottlePolicy.appsInTheField
         policy.limit("/lessons/{number}", to: .requests(1, per: .seconds(3_600), name: "hour"))
@@ -79,7 +79,7 @@ import Testing
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
             Credentials(accessToken: "u", refreshToken: nil)
         }
-        try await withServer(answer("200 OK", body: "{}")) { server in
+        try await withServer(response("200 OK", body: "{}")) { server in
             let url = try url(server)
             // snippet: client-defaults
             var policies = EndpointPolicies()

@@ -30,7 +30,7 @@ import Testing
                 var count = try await chunks.next()?.count ?? 0
                 // The server is never paused, and another session works meanwhile.
                 while server.written < size { try await Task.sleep(for: .milliseconds(5)) }
-                try await withServer(answer("204 X")) { other in
+                try await withServer(response("204 X")) { other in
                     let (response, _) = try await URLSessionTransport().send(other.request(), body: nil, timeout: .seconds(300))
                     #expect(response.status.code == 204)
                 }
@@ -48,7 +48,7 @@ import Testing
                 },
                 contentType: "a/b"
             )
-            try await withServer(answer("204 X")) { server in
+            try await withServer(response("204 X")) { server in
                 let request = server.request(method: .post)
                 let transport = URLSessionTransport()
                 await #expect {
@@ -68,7 +68,7 @@ import Testing
 
     @Test("Returns a redirect as the response if redirects are not followed")
     func unfollowed() async throws {
-        try await withServer(answer("302 X", ["Location: /b"]), answer("200 OK")) { server in
+        try await withServer(response("302 X", ["Location: /b"]), response("200 OK")) { server in
             let transport = URLSessionTransport(followsRedirects: false)
             let (response, _) = try await transport.send(server.request(), body: nil, timeout: .seconds(300))
             #expect(response.status.code == 302 && response.headerFields[.location] == "/b")
@@ -78,7 +78,7 @@ import Testing
 
     @Test("Joins the values of a repeated request header")
     func repeated() async throws {
-        try await withServer(answer("204 X")) { server in
+        try await withServer(response("204 X")) { server in
             var request = server.request(headers: [.accept: "application/json"])
             for (name, value) in [("X-One", "a"), ("x-one", "b"), ("Cookie", "c=1"), ("Cookie", "d=2")] {
                 request.headerFields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
@@ -94,7 +94,7 @@ import Testing
     @Test("A static member creates the transport")
     func factory() async throws {
         func make(_ transport: some HTTPTransport) -> any HTTPTransport { transport }
-        try await withServer(answer("204 X")) { server in
+        try await withServer(response("204 X")) { server in
             let (response, _) = try await make(.urlSession()).send(server.request(), body: nil, timeout: .seconds(300))
             #expect(response.status.code == 204)
         }

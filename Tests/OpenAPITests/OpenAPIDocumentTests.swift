@@ -34,16 +34,16 @@ import Testing
         for path in try #require(document["paths"]?.objectValue).members {
             for operation in try #require(path.value.objectValue).members {
                 for (status, response) in try #require(operation.value["responses"]?.objectValue).members {
-                    let answer = response["$ref"]?.stringValue.flatMap(reader.target) ?? response
-                    let codes = answer["headers", "X-Error-Code", "schema", "enum"]?.arrayValue ?? []
+                    let resolved = response["$ref"]?.stringValue.flatMap(reader.target) ?? response
+                    let codes = resolved["headers", "X-Error-Code", "schema", "enum"]?.arrayValue ?? []
                     for code in codes {
                         let definition = ErrorCatalogue.standard[ErrorCode(code.stringValue ?? "")]
                         #expect(definition.map { "\($0.status)" } == status, "\(path.key) \(code)")
                     }
                     #expect(codes.isEmpty == ["2", "3"].contains(status.prefix(1)) || status == "400" || status == "410")
-                    let waits = answer["headers", "Retry-After"] != nil
+                    let waits = resolved["headers", "Retry-After"] != nil
                     #expect(waits == ["409", "429", "503"].contains(status), "\(path.key) \(status)")
-                    #expect(answer["headers", "X-Request-Id"] != nil)
+                    #expect(resolved["headers", "X-Request-Id"] != nil)
                 }
             }
         }

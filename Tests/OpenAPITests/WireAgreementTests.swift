@@ -11,7 +11,7 @@ import Testing
     private let reader = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .everything)).json)
 
     @Test("Encoded wire types have the members that the schemas describe")
-    func answers() throws {
+    func responses() throws {
         let email = try EmailAddress("ana@example.com")
         let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
         let token = try RefreshToken("token")
@@ -22,7 +22,7 @@ import Testing
             MessageResponse(message: "Done"), LegacyResetResponse(message: "Done"),
             ValidTokenResponse(userID: UserID(UUID()), email: email, firstName: "Ana", expiresAt: Date()),
         ]
-        for answer in responses { try expect(answer) }
+        for response in responses { try expect(response) }
         let wrapped = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .wrapped)).json)
         let sent = ResetLinkSentResponse(message: "Done", lifetime: .seconds(3_600))
         try expect(sent, by: wrapped)

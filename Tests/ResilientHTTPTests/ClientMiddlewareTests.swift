@@ -24,15 +24,15 @@ import Testing
             seen.withLock { $0.append(context) }
             var request = request
             request.headerFields[.via] = mark + "+"
-            let answer = try await next(request, body)
+            let response = try await next(request, body)
             entries.withLock { $0.append("back \(mark)") }
-            return answer
+            return response
         }
     }
 
     /// Runs a closure instead of the rest of the chain.
     private struct Stub: ClientMiddleware {
-        var answer: @Sendable () throws -> (HTTPResponse, ResponseBody)
+        var response: @Sendable () throws -> (HTTPResponse, ResponseBody)
 
         func intercept(
             _ request: HTTPRequest,
@@ -40,7 +40,7 @@ import Testing
             context: CallContext,
             next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
         ) async throws -> (HTTPResponse, ResponseBody) {
-            try answer()
+            try response()
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite3")
         defer { for suffix in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) } }
         let claim = try IdempotencyClaim.sample(owner: .address("ana", network: "home"))
-        let answer = try #require(IdempotentResponse(status: 204, headers: [:], body: []))
+        let response = try #require(IdempotentResponse(status: 204, headers: [:], body: []))
         let pool = try DatabasePool(path: file.path)
         let migrations = SQLiteSchema.migrator.migrations
         let last = try #require(migrations.firstIndex { $0.hasPrefix("idempotency keys count") })
@@ -51,7 +51,7 @@ import Testing
         try pool.close()
         let database = try SQLiteDatabase(path: file.path)
         let store = SQLiteIdempotencyStore(database)
-        #expect(try await store.claim(claim, after: 99) == .finished(answer))
+        #expect(try await store.claim(claim, after: 99) == .finished(response))
         #expect(try await store.claim(claim, after: 100) == .claimed)
         try await store.release(claim)
         let counted = try await database.read { database in

@@ -42,7 +42,7 @@ struct ReadingContext: ContractRequestContext {
 }
 
 /// A response with its complete body.
-struct Answer {
+struct CollectedResponse {
     let status: HTTPResponse.Status
     let headers: HTTPFields
     let body: [UInt8]
@@ -107,7 +107,7 @@ extension Router<MemoryContext> {
     }
 
     /// Returns the response to a request.
-    func answer(_ request: Request, context: MemoryContext = .make()) async throws -> Answer {
-        try await Answer(try await buildResponder().respond(to: request, context: context))
+    func response(to request: Request, context: MemoryContext = .make()) async throws -> CollectedResponse {
+        try await CollectedResponse(try await buildResponder().respond(to: request, context: context))
     }
 }

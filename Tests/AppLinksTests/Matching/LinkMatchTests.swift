@@ -8,13 +8,13 @@ import Testing
         {"appIDs":["ABCDE12345.com.example.fruits","ABCDE12345.com.example.berries"],"components":[{"/":"/food/fruit/*"},{"/":"/secret"}]}]}}
         """
 
-    private func answer(_ link: String, installed: Set<String>? = nil) throws -> LinkMatch {
+    private func match(_ link: String, installed: Set<String>? = nil) throws -> LinkMatch {
         try AssociationMatcher(Array(Self.twoApps.utf8)).answer(link, installed: installed)
     }
 
     @Test("The first matching entry opens the link; the result names component and comment")
     func firstEntry() throws {
-        guard case .opens(let rule) = try answer("https://any.test/food/fruit/apple").outcome else {
+        guard case .opens(let rule) = try match("https://any.test/food/fruit/apple").outcome else {
             Issue.record("the link does not open")
             return
         }
@@ -24,14 +24,14 @@ import Testing
 
     @Test("Skips entries of apps that are not installed")
     func installed() throws {
-        let answer = try answer("https://any.test/food/fruit/apple", installed: ["ABCDE12345.com.example.berries"])
-        #expect(answer.apps == ["ABCDE12345.com.example.berries"])
+        let match = try match("https://any.test/food/fruit/apple", installed: ["ABCDE12345.com.example.berries"])
+        #expect(match.apps == ["ABCDE12345.com.example.berries"])
     }
 
     @Test("An exclusion ends the search, even if a later entry would match")
     func exclusionEndsSearch() throws {
-        #expect(try answer("https://any.test/secret").apps.isEmpty)
-        let other = try answer("https://any.test/secret", installed: ["ABCDE12345.com.example.fruits"])
+        #expect(try match("https://any.test/secret").apps.isEmpty)
+        let other = try match("https://any.test/secret", installed: ["ABCDE12345.com.example.fruits"])
         #expect(other.apps == ["ABCDE12345.com.example.fruits"])
     }
 
@@ -39,8 +39,8 @@ import Testing
     func misses() throws {
         let file =
             ##"{"applinks":{"details":[{"appID":"A.b","components":[{"/":"/r","?":{"token":"?*"}},{"/":"/r","#":"?*"},{"?":"x"},{"/":"/s"}]}]}}"##
-        let answer = try AssociationMatcher(Array(file.utf8)).answer("https://any.test/r?email=a")
-        guard case .unmatched(let misses) = answer.outcome else {
+        let match = try AssociationMatcher(Array(file.utf8)).answer("https://any.test/r?email=a")
+        guard case .unmatched(let misses) = match.outcome else {
             Issue.record("the link matches")
             return
         }
@@ -51,7 +51,7 @@ import Testing
     @Test("Refuses a link over the size limit")
     func tooLong() throws {
         let link = "https://any.test/" + String(repeating: "a", count: AssociationMatcher.longestLink)
-        guard case .refused(let refusal) = try answer(link).outcome else {
+        guard case .refused(let refusal) = try match(link).outcome else {
             Issue.record("the link is looked up")
             return
         }

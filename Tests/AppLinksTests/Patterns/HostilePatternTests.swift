@@ -3,7 +3,7 @@ import Testing
 
 /// Files and links that are slow on purpose. The time limit allows for a busy machine; each takes well under a second.
 @Suite(.timeLimit(.minutes(10))) struct HostilePatternTests {
-    private func answer(pattern: String, beside: String = "", path: String) throws -> LinkMatch {
+    private func match(pattern: String, beside: String = "", path: String) throws -> LinkMatch {
         let file = #"{"applinks":{\#(beside)"details":[{"appIDs":["A.b"],"components":[{"/":"\#(pattern)"}]}]}}"#
         return try AssociationMatcher(Array(file.utf8)).answer("https://a.test/" + path)
     }
@@ -13,24 +13,24 @@ import Testing
     @Test("Matches many stars against many equal letters correctly and in time")
     func stars() throws {
         let stars = String(repeating: "a*", count: 2_000)
-        #expect(try answer(pattern: "/\(stars)b", path: Self.long).apps.isEmpty)
-        #expect(try !answer(pattern: "/\(stars)", path: Self.long).apps.isEmpty)
-        #expect(try answer(pattern: "/\(String(repeating: "*a", count: 8_001))", path: Self.long).apps.isEmpty)
-        #expect(try !answer(pattern: "/\(String(repeating: "*?", count: 8_000))", path: Self.long).apps.isEmpty)
+        #expect(try match(pattern: "/\(stars)b", path: Self.long).apps.isEmpty)
+        #expect(try !match(pattern: "/\(stars)", path: Self.long).apps.isEmpty)
+        #expect(try match(pattern: "/\(String(repeating: "*a", count: 8_001))", path: Self.long).apps.isEmpty)
+        #expect(try !match(pattern: "/\(String(repeating: "*?", count: 8_000))", path: Self.long).apps.isEmpty)
     }
 
     @Test("Matches values that overlap many times in time")
     func overlappingValues() throws {
         let variables = #""substitutionVariables":{"x":["a","aa","*a","a*","?"]},"#
         let pattern = "/" + String(repeating: "$(x)", count: 1_000) + "b"
-        #expect(try answer(pattern: pattern, beside: variables, path: Self.long).apps.isEmpty)
-        #expect(try !answer(pattern: String(pattern.dropLast()), beside: variables, path: Self.long).apps.isEmpty)
+        #expect(try match(pattern: pattern, beside: variables, path: Self.long).apps.isEmpty)
+        #expect(try !match(pattern: String(pattern.dropLast()), beside: variables, path: Self.long).apps.isEmpty)
     }
 
     @Test("Reports a file that names a large variable thousands of times")
     func manyLanguages() throws {
         let pattern = "/" + String(repeating: "$(lang)*", count: 10_000)
-        #expect(try answer(pattern: pattern, path: Self.long).apps.isEmpty)
+        #expect(try match(pattern: pattern, path: Self.long).apps.isEmpty)
         let file =
             #"{"applinks":{"details":[{"appIDs":["ABCDE12345.b"],"components":[{"/":"\#(pattern)"}]}]},"webcredentials":{"apps":["ABCDE12345.b"]}}"#
         #expect(AssociationLint.findings(in: Array(file.utf8)).map(\.code) == [.neverMatches])
@@ -44,8 +44,8 @@ import Testing
                 .utf8
         )
         #expect(AssociationLint.findings(in: file).isEmpty)
-        let answer = try AssociationMatcher(file).answer("https://a.test/5999" + Self.long + "x")
-        #expect(answer.apps == ["ABCDE12345.b"])
+        let match = try AssociationMatcher(file).answer("https://a.test/5999" + Self.long + "x")
+        #expect(match.apps == ["ABCDE12345.b"])
     }
 
     @Test("Matches a link of nothing but query items in time")
@@ -58,12 +58,12 @@ import Testing
     @Test("Matches correctly across the word boundaries of the positions", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])
     func wordBoundaries(length: Int) throws {
         let text = String(repeating: "a", count: length)
-        #expect(try !answer(pattern: "/" + text, path: text).apps.isEmpty)
-        #expect(try answer(pattern: "/" + text, path: text + "a").apps.isEmpty)
-        #expect(try answer(pattern: "/" + text + "a", path: text).apps.isEmpty)
-        #expect(try !answer(pattern: "/" + String(repeating: "?", count: length), path: text).apps.isEmpty)
-        #expect(try answer(pattern: "/" + String(repeating: "?", count: length), path: text + "b").apps.isEmpty)
-        #expect(try !answer(pattern: "/a*b", path: text + "b").apps.isEmpty)
-        #expect(try answer(pattern: "/a*b?", path: text + "b").apps.isEmpty)
+        #expect(try !match(pattern: "/" + text, path: text).apps.isEmpty)
+        #expect(try match(pattern: "/" + text, path: text + "a").apps.isEmpty)
+        #expect(try match(pattern: "/" + text + "a", path: text).apps.isEmpty)
+        #expect(try !match(pattern: "/" + String(repeating: "?", count: length), path: text).apps.isEmpty)
+        #expect(try match(pattern: "/" + String(repeating: "?", count: length), path: text + "b").apps.isEmpty)
+        #expect(try !match(pattern: "/a*b", path: text + "b").apps.isEmpty)
+        #expect(try match(pattern: "/a*b?", path: text + "b").apps.isEmpty)
     }
 }

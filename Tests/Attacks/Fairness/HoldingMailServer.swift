@@ -63,7 +63,7 @@ private final class Conversation: ChannelInboundHandler {
         self.server = server
     }
 
-    func channelActive(context: ChannelHandlerContext) { answer("220 ready", context) }
+    func channelActive(context: ChannelHandlerContext) { respond("220 ready", context) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         unread += String(buffer: unwrapInboundIn(data))
@@ -78,23 +78,23 @@ private final class Conversation: ChannelInboundHandler {
         guard !isData else {
             if line == "." {
                 isData = false
-                if server.take(recipient) { answer("250 taken", context) }
+                if server.take(recipient) { respond("250 taken", context) }
             }
             return
         }
         switch line.prefix(4).uppercased() {
         case "DATA":
             isData = true
-            answer("354 go on", context)
+            respond("354 go on", context)
         case "RCPT":
             recipient = String(line.split(separator: "<").last?.prefix { $0 != ">" } ?? "")
-            answer("250 ok", context)
-        case "QUIT": answer("221 bye", context)
-        default: answer("250 ok", context)
+            respond("250 ok", context)
+        case "QUIT": respond("221 bye", context)
+        default: respond("250 ok", context)
         }
     }
 
-    private func answer(_ text: String, _ context: ChannelHandlerContext) {
+    private func respond(_ text: String, _ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text + "\r\n")), promise: nil)
     }
 }

@@ -24,7 +24,7 @@ private struct Note: Codable, Hashable {
 
     @Test("A beginner's first call takes three lines")
     func first() async throws {
-        try await withServer(answer("200 OK", body: #"{"id":1,"title":"a"}"#)) { server in
+        try await withServer(response("200 OK", body: #"{"id":1,"title":"a"}"#)) { server in
             let url = try #require(URL(string: server.origin))
             // snippet: task-first-call
             let api = APIClient(baseURL: url)
@@ -62,7 +62,7 @@ private struct Note: Codable, Hashable {
 
     @Test("Code for URLSession keeps its structure and gains retries")
     func dataForRequest() async throws {
-        try await withServer(answer("503 X"), answer("200 OK", ["X-A: b"], body: "hello")) { server in
+        try await withServer(response("503 X"), response("200 OK", ["X-A: b"], body: "hello")) { server in
             let url = try #require(URL(string: server.origin))
             // snippet: task-data-for
             let session = HoldfastSession(baseURL: url)
@@ -94,7 +94,7 @@ private struct Note: Codable, Hashable {
     @Test("Returns responses that refuse with their whole bodies instead of throwing")
     func refusals() async throws {
         let long = String(repeating: "x", count: 100_000)
-        try await withServer(answer("404 X", body: long)) { server in
+        try await withServer(response("404 X", body: long)) { server in
             let url = try #require(URL(string: server.origin + "/v1/a?b=c%20d"))
             let (data, response) = try await session(server).data(from: url)
             #expect((response as? HTTPURLResponse)?.statusCode == 404 && data.count == 100_000)
@@ -104,7 +104,7 @@ private struct Note: Codable, Hashable {
 
     @Test("A web page is a response like any other")
     func page() async throws {
-        try await withServer(answer("200 OK", ["Content-Type: text/html"], body: "<html>")) { server in
+        try await withServer(response("200 OK", ["Content-Type: text/html"], body: "<html>")) { server in
             let url = try #require(URL(string: server.origin))
             #expect(try await session(server).data(from: url).0 == Data("<html>".utf8))
         }
@@ -115,7 +115,7 @@ private struct Note: Codable, Hashable {
         let signedIn = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
             Credentials(accessToken: "u", refreshToken: nil)
         }
-        try await withServer(answer("201 X"), answer("201 X")) { server in
+        try await withServer(response("201 X"), response("201 X")) { server in
             var request = URLRequest(url: try #require(URL(string: server.origin + "/v1/a")))
             request.httpMethod = "POST"
             request.httpBody = Data("one".utf8)

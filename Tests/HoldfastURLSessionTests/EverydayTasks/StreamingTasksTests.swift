@@ -40,7 +40,7 @@ import Testing
     func upload() async throws {
         let seen = Mutex(0.0)
         @Sendable func show(_ fraction: Double) { seen.withLock { $0 = fraction } }
-        try await withClient(answer("201 X", body: #"{"id":7}"#)) { api, file, server in
+        try await withClient(response("201 X", body: #"{"id":7}"#)) { api, file, server in
             // snippet: task-upload
             let body = RequestBody(file: file, contentType: "image/jpeg")
             let photo: Photo = try await api.upload(.post, "/photos", body) { progress in
@@ -54,7 +54,7 @@ import Testing
 
     @Test("Upload of a stream")
     func uploadStream() async throws {
-        try await withClient(answer("201 X", body: #"{"id":7}"#)) { api, _, server in
+        try await withClient(response("201 X", body: #"{"id":7}"#)) { api, _, server in
             let recording = AsyncStream<[UInt8]> { stream in
                 stream.yield([1, 2])
                 stream.yield([3])
@@ -72,7 +72,7 @@ import Testing
     func download() async throws {
         let seen = Mutex(0.0)
         @Sendable func show(_ fraction: Double) { seen.withLock { $0 = fraction } }
-        try await withClient(answer("200 X", ["ETag: \"1\""], body: "film")) { api, target, _ in
+        try await withClient(response("200 X", ["ETag: \"1\""], body: "film")) { api, target, _ in
             // snippet: task-download
             try await api.download("/films/7", to: target) { progress in
                 show(progress.fraction ?? 0)
@@ -85,7 +85,7 @@ import Testing
 
     @Test("Multipart form")
     func multipart() async throws {
-        try await withClient(answer("201 X", body: #"{"id":7}"#)) { api, file, server in
+        try await withClient(response("201 X", body: #"{"id":7}"#)) { api, file, server in
             // snippet: task-multipart
             var form = MultipartForm()
             form.append("Ana", name: "name")
@@ -101,7 +101,7 @@ import Testing
     func stream() async throws {
         var received: [UInt8] = []
         func parse(_ chunk: [UInt8]) { received += chunk }
-        try await withClient(answer("200 X", body: "export")) { api, _, _ in
+        try await withClient(response("200 X", body: "export")) { api, _, _ in
             // snippet: task-stream
             let export = try await api.stream(.get, "/exports/7")
             for try await chunk in export { parse(chunk) }
@@ -114,7 +114,7 @@ import Testing
     func lines() async throws {
         var seen: [String] = []
         func show(_ line: String) { seen.append(line) }
-        try await withClient(answer("200 X", body: "uno\r\ndos")) { api, _, _ in
+        try await withClient(response("200 X", body: "uno\r\ndos")) { api, _, _ in
             // snippet: task-lines
             for try await line in try await api.lines("/logs/today") { show(line) }
             // snippet end
@@ -128,7 +128,7 @@ import Testing
         func show(_ text: String) { seen.append(text) }
         let head = head("200 X", ["Content-Type: text/event-stream"])
         let events = "retry: 10\n\nevent: order\nid: 1\ndata: 7\n\nevent: other\ndata: 8\n\n"
-        try await withClient(.answer(head + events), answer("204 X")) { api, _, server in
+        try await withClient(.answer(head + events), response("204 X")) { api, _, server in
             // snippet: task-events
             for try await event in api.events("/notifications") where event.type == "order" {
                 show(event.data)

@@ -39,7 +39,7 @@ struct SimulatedServer {
     }
 
     /// Handles a call at an instant.
-    mutating func answer(at now: Int64) -> CallEnd {
+    mutating func respond(at now: Int64) -> CallEnd {
         let isAdmitted = take(at: now)
         log.append((now, isAdmitted))
         guard telling != .nothing else { return isAdmitted ? .answered() : .refused() }

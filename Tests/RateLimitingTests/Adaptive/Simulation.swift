@@ -17,7 +17,7 @@ struct Simulation {
         case join
         case wake
         case arrival(AdmittedCall)
-        case answer(AdmittedCall, CallEnd)
+        case response(AdmittedCall, CallEnd)
         case stranger
     }
 
@@ -49,18 +49,18 @@ struct Simulation {
             case .join: waiting += 1
             case .wake: wake = wake == now ? .max : wake
             case .stranger:
-                _ = server.answer(at: now)
+                _ = server.respond(at: now)
                 push(.stranger, at: now + .random(in: 1...(2 * window / Int64(strangers)), using: &generator))
             case .arrival(let call):
-                let end = server.answer(at: now)
+                let end = server.respond(at: now)
                 let isAdmitted = server.log.last?.isAdmitted ?? false
                 if now >= window {
                     outcome.sent += 1
                     outcome.refused += isAdmitted ? 0 : 1
                     outcome.used += isAdmitted ? 1 / Double(10 * server.quota) : 0
                 }
-                push(.answer(call, end), at: now + .random(in: latency, using: &generator))
-            case .answer(let call, let end):
+                push(.response(call, end), at: now + .random(in: latency, using: &generator))
+            case .response(let call, let end):
                 limit.end(call, with: end, at: now, using: &generator)
                 waiting += 1
             }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    private func answer(wait: Duration?, hidden: Bool = false) -> RateLimitResult {
+    private func result(wait: Duration?, hidden: Bool = false) -> RateLimitResult {
         RateLimitResult(
             limits: [.init(policy: Self.reset, isVisible: !hidden, remaining: 0, reset: .seconds(59), partitionKey: [7])],
             refusal: .init(policy: Self.reset, retryAfter: wait)
@@ -57,18 +57,18 @@ import Testing
 
     @Test("A refusal's delay is rounded up and never before the reset of the used-up quota")
     func refused() {
-        let fields = RateLimitFields.fields(of: answer(wait: .milliseconds(59_001)))
+        let fields = RateLimitFields.fields(of: result(wait: .milliseconds(59_001)))
         #expect(fields.map(\.name) == ["RateLimit-Policy", "RateLimit", "Retry-After"])
         #expect(
             fields.map(\.value) == [#""reset-email";q=3;w=3600;pk=:Bw==:"#, #""reset-email";r=0;t=59;pk=:Bw==:"#, "60"]
         )
-        #expect(RateLimitFields.retryAfter(of: answer(wait: .nanoseconds(1))) == "1")
+        #expect(RateLimitFields.retryAfter(of: result(wait: .nanoseconds(1))) == "1")
     }
 
     @Test("Sends no Retry-After if no delay helps, and omits hidden policies")
     func silent() {
-        #expect(RateLimitFields.fields(of: answer(wait: nil, hidden: true)).isEmpty)
-        #expect(RateLimitFields.fields(of: answer(wait: .seconds(9), hidden: true)).map(\.name) == ["Retry-After"])
+        #expect(RateLimitFields.fields(of: result(wait: nil, hidden: true)).isEmpty)
+        #expect(RateLimitFields.fields(of: result(wait: .seconds(9), hidden: true)).map(\.name) == ["Retry-After"])
         #expect(RateLimitFields.fields(of: RateLimitResult(limits: [])).isEmpty)
     }
 

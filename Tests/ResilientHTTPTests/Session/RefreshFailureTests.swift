@@ -64,9 +64,9 @@ import Timekeeping
             store: MemoryCredentialStore(.number(1)),
             environment: ClientEnvironment(clock: MonotonicClock(clock)),
             refresh: { _ in
-                var answer = DecodedError(status: 503)
-                answer.retryAfter = .seconds(3_600)
-                throw APIError(answer)
+                var decoded = DecodedError(status: 503)
+                decoded.retryAfter = .seconds(3_600)
+                throw APIError(decoded)
             }
         )
         let client = APIClient(

@@ -47,7 +47,7 @@ import Testing
         _ throttler: Throttler,
         waitingUpTo longest: Duration = .seconds(1_000),
         timeout: Duration = .seconds(1_000),
-        answer: @escaping @Sendable () async throws -> HTTPResponse = { HTTPResponse(status: .ok) }
+        response: @escaping @Sendable () async throws -> HTTPResponse = { HTTPResponse(status: .ok) }
     ) -> Attempt {
         let middleware = ThrottleMiddleware(throttler, waitingUpTo: longest)
         let (clock, request, attempt) = (clock, request, Attempt())
@@ -56,7 +56,7 @@ import Testing
             do {
                 _ = try await middleware.intercept(request, body: nil, context: CallContext(timeout: timeout)) { _, _ in
                     went.withLock { $0 = clock.now.offset }
-                    return (try await answer(), ResponseBody())
+                    return (try await response(), ResponseBody())
                 }
             } catch let error as APIError {
                 return .held(retryAfter: error.retryAfter)

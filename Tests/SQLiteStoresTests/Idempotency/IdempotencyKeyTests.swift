@@ -106,23 +106,23 @@ import Testing
             secret.claim(try IdempotencyKey(key), owner: .account(client), method: "POST", route: "/", path: "/", body: [])
         }
         let text = "a token that no database shows"
-        let answer = try #require(IdempotentResponse(status: 200, headers: [:], body: Array(text.utf8)))
-        let sealed = try answer.sealed(for: claim("k", by: secret))
+        let response = try #require(IdempotentResponse(status: 200, headers: [:], body: Array(text.utf8)))
+        let sealed = try response.sealed(for: claim("k", by: secret))
         #expect(Data(sealed.body).range(of: Data("token".utf8)) == nil)
-        #expect(try sealed.opened(for: claim("k", by: secret)) == answer)
-        #expect(try answer.sealed(for: claim("k", by: secret)) != sealed)
+        #expect(try sealed.opened(for: claim("k", by: secret)) == response)
+        #expect(try response.sealed(for: claim("k", by: secret)) != sealed)
         for other in try [claim("l", by: secret), claim("k", client: "d", by: secret), claim("k", by: IdempotencySecret())] {
             #expect(throws: (any Error).self) { try sealed.opened(for: other) }
         }
-        #expect(throws: (any Error).self) { try answer.opened(for: claim("k", by: secret)) }
+        #expect(throws: (any Error).self) { try response.opened(for: claim("k", by: secret)) }
     }
 
     @Test("Stores only header fields of a response that identify no user")
     func safeHeaders() throws {
         var headers: HTTPFields = [.contentType: "text/plain", .location: "/x", .setCookie: "s=1", .authorization: "Bearer t"]
         headers[.wwwAuthenticate] = "Bearer"
-        let answer = try #require(IdempotentResponse(status: 201, headers: headers, body: []))
-        #expect(answer.headers == [.contentType: "text/plain", .location: "/x"])
+        let response = try #require(IdempotentResponse(status: 201, headers: headers, body: []))
+        #expect(response.headers == [.contentType: "text/plain", .location: "/x"])
         #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_537)) == nil)
         #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
     }

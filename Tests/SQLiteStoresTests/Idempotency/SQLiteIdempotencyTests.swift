@@ -7,7 +7,7 @@ import SQLiteStores
 import Testing
 
 @Suite struct SQLiteIdempotencyTests {
-    private func answer(_ text: String) throws -> IdempotentResponse {
+    private func response(_ text: String) throws -> IdempotentResponse {
         try #require(IdempotentResponse(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
     }
 
@@ -20,8 +20,8 @@ import Testing
             let other = try stores.reopened()
             let second = SQLiteIdempotencyStore(other.database)
             #expect(try await second.claim(try .sample(), after: 30) == .running(.seconds(30)))
-            #expect(try await first.finish(claim, with: try answer("done"), until: .after(1_000)))
-            #expect(try await second.claim(try .sample(), after: 31) == .finished(try answer("done")))
+            #expect(try await first.finish(claim, with: try response("done"), until: .after(1_000)))
+            #expect(try await second.claim(try .sample(), after: 31) == .finished(try response("done")))
             try other.database.close()
         }
     }
@@ -42,7 +42,7 @@ import Testing
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
             let claim = try IdempotencyClaim.sample("key-of-ana-7f3e9a52", client: "198.51.100.7", body: "hunter2-hunter2")
-            try await store.answer(claim, with: try answer("the answer itself"))
+            try await store.answer(claim, with: try response("the answer itself"))
             let bytes = try stores.bytes()
             #expect(bytes.range(of: Data("the answer itself".utf8)) != nil)
             for secret in ["key-of-ana", "198.51.100.7", "hunter2"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
@@ -59,8 +59,8 @@ import Testing
                 _ = try await store.claim(claim, after: Double(number))
                 if number % 3 == 0 { try await store.release(claim) }
                 if number % 3 == 1 {
-                    let answer = try answer(String(repeating: "x", count: number * 20))
-                    try await store.finish(claim, with: answer, until: .after(Double(200 + number)))
+                    let response = try response(String(repeating: "x", count: number * 20))
+                    try await store.finish(claim, with: response, until: .after(Double(200 + number)))
                 }
             }
             while try await store.sweep(at: .after(230)) {}
@@ -88,7 +88,7 @@ import Testing
     func corrupt() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
-            try await store.answer(try .sample(), with: try answer("x"))
+            try await store.answer(try .sample(), with: try response("x"))
             try await stores.execute("UPDATE idempotency_key SET headers = 'no JSON'")
             await #expect(throws: StoreFailure.self) { _ = try await store.claim(try .sample(), after: 1) }
             try await stores.execute("UPDATE idempotency_key SET headers = '[]', body = zeroblob(70000)")

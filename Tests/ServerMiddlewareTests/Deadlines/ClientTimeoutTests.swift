@@ -40,7 +40,8 @@ import Testing
             calls.withLock { $0 += 1 }
             return Response(status: .ok)
         }
-        let response = try await Answer(try await router.buildResponder().respond(to: request(value), context: .make()))
+        let responder = router.buildResponder()
+        let response = try await CollectedResponse(try await responder.respond(to: request(value), context: .make()))
         #expect(response.status == .badRequest && response[header: "X-Error-Code"] == "VALIDATION_INVALID_INPUT")
         #expect(calls.withLock { $0 } == 0)
     }

@@ -17,8 +17,11 @@ import Testing
         return router
     }
 
-    private func answer(_ router: ContractRouter<ReadingContext>, _ request: Request = .make(.post)) async throws -> Answer {
-        try await Answer(try await router.buildResponder().respond(to: request, context: .make()))
+    private func response(
+        from router: ContractRouter<ReadingContext>,
+        to request: Request = .make(.post)
+    ) async throws -> CollectedResponse {
+        try await CollectedResponse(try await router.buildResponder().respond(to: request, context: .make()))
     }
 
     @Test("A hanging route gets a 504 at its deadline, and its task is canceled")
@@ -34,16 +37,16 @@ import Testing
             }
             return Response(status: .ok)
         }
-        async let pending = answer(router)
+        async let pending = response(from: router)
         await clock.waitForSleepers()
         clock.advance(by: .milliseconds(29_999))
         #expect(!wasCancelled.withLock { $0 })
         clock.advance(by: .milliseconds(1))
-        let answer = try await pending
-        #expect(answer.status == .gatewayTimeout)
-        #expect(answer[header: "X-Error-Code"] == "SERVER_TIMEOUT")
-        #expect(answer.headers[.connection] == "close")
-        #expect(answer.headers[.retryAfter] == nil)
+        let response = try await pending
+        #expect(response.status == .gatewayTimeout)
+        #expect(response[header: "X-Error-Code"] == "SERVER_TIMEOUT")
+        #expect(response.headers[.connection] == "close")
+        #expect(response.headers[.retryAfter] == nil)
         while !wasCancelled.withLock({ $0 }) { await Task.yield() }
     }
 
@@ -58,7 +61,7 @@ import Testing
             ended.continuation.finish()
             return Response(status: .ok)
         }
-        async let pending = answer(router)
+        async let pending = response(from: router)
         await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
         #expect(try await pending.status == .gatewayTimeout)
@@ -73,10 +76,10 @@ import Testing
             if request.uri.query != nil { throw ContractError(.resourceDeleted) }
             return Response(status: .created)
         }
-        #expect(try await answer(router).status == .created)
-        #expect(try await answer(router, .make(.post, "/?x")).status == .gone)
+        #expect(try await response(from: router).status == .created)
+        #expect(try await response(from: router, to: .make(.post, "/?x")).status == .gone)
         clock.advance(by: .seconds(60))
-        #expect(try await answer(router).status == .created)
+        #expect(try await response(from: router).status == .created)
     }
 
     @Test("A shutdown cancels routes")
@@ -87,7 +90,7 @@ import Testing
             try await ManualClock().sleep(until: .init(offset: .seconds(1)))
             return Response(status: .ok)
         }
-        let task = Task { try await answer(router) }
+        let task = Task { try await response(from: router) }
         for await _ in began.stream {}
         task.cancel()
         #expect(try await task.value.status == .internalServerError)
@@ -148,7 +151,7 @@ import Testing
                 for _ in 0..<round % 7 { await Task.yield() }
                 return Response(status: .ok)
             }
-            async let pending = answer(router)
+            async let pending = response(from: router)
             clock.advance(by: .seconds(31))
             for _ in 0..<round % 5 { await Task.yield() }
             clock.advance(by: .seconds(31))

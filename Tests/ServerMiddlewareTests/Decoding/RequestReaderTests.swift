@@ -183,7 +183,7 @@ import Testing
         async let pending = responder.respond(to: request, context: .make())
         await bodyClock.waitForSleepers()
         bodyClock.advance(by: .seconds(15))
-        let response = try await Answer(try await pending)
+        let response = try await CollectedResponse(try await pending)
         #expect(response.status == .requestTimeout)
         #expect(response.headers[.connection] == "close")
         #expect(try response.json.objectValue?["code"] == "REQUEST_TIMEOUT")

@@ -6,10 +6,10 @@ import StrictJSON
 import Testing
 
 @Suite struct ErrorFormResponseTests {
-    private func answer(_ error: ContractError, form: ErrorForm) async throws -> Answer {
+    private func response(for error: ContractError, form: ErrorForm) async throws -> CollectedResponse {
         let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(form)))
         router.get("/") { _, _ -> Response in throw error }
-        return try await router.answer(.make())
+        return try await router.response(to: .make())
     }
 
     private let invalid = ContractError.invalid([
@@ -19,22 +19,22 @@ import Testing
 
     @Test("Status and headers are the same in every form", arguments: ErrorForm.allCases)
     func headers(form: ErrorForm) async throws {
-        let answer = try await answer(ContractError(.rateLimitExceeded, retryAfter: .milliseconds(4_200)), form: form)
-        #expect(answer.status == .tooManyRequests)
-        #expect(answer[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
-        #expect(answer[header: "Retry-After"] == "5")
-        #expect(answer[header: "Cache-Control"] == "no-store")
-        #expect(answer[header: "Content-Language"] == "en")
-        #expect(answer[header: "X-Request-Id"]?.isEmpty == false)
-        #expect(answer[header: "Content-Type"] == form.contentType)
-        #expect(answer[header: "Vary"] == "Accept, Accept-Language")
+        let response = try await response(for: ContractError(.rateLimitExceeded, retryAfter: .milliseconds(4_200)), form: form)
+        #expect(response.status == .tooManyRequests)
+        #expect(response[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+        #expect(response[header: "Retry-After"] == "5")
+        #expect(response[header: "Cache-Control"] == "no-store")
+        #expect(response[header: "Content-Language"] == "en")
+        #expect(response[header: "X-Request-Id"]?.isEmpty == false)
+        #expect(response[header: "Content-Type"] == form.contentType)
+        #expect(response[header: "Vary"] == "Accept, Accept-Language")
     }
 
     @Test("The standard form has every problem with field, pointer, code and text")
     func standard() async throws {
-        let answer = try await answer(invalid, form: .standard)
-        #expect(answer.status == .badRequest)
-        #expect(try answer.error["code"] == "VALIDATION_INVALID_INPUT")
+        let response = try await response(for: invalid, form: .standard)
+        #expect(response.status == .badRequest)
+        #expect(try response.error["code"] == "VALIDATION_INVALID_INPUT")
         let expected: JSONValue = [
             "validation_errors": [
                 [
@@ -47,12 +47,12 @@ import Testing
                 ],
             ]
         ]
-        #expect(try answer.error["details"] == expected)
+        #expect(try response.error["details"] == expected)
     }
 
     @Test("The flat form has the problems by field")
     func flat() async throws {
-        let object = try #require(try await answer(invalid, form: .flat).json.objectValue)
+        let object = try #require(try await response(for: invalid, form: .flat).json.objectValue)
         #expect(object["code"] == "VALIDATION_INVALID_INPUT")
         let fields: JSONValue = [
             "items[1].email": ["Please enter a valid email address"], "name": ["This field is required."],
@@ -63,7 +63,7 @@ import Testing
 
     @Test("The success form is the one that released apps read")
     func success() async throws {
-        let object = try #require(try await answer(invalid, form: .success).json.objectValue)
+        let object = try #require(try await response(for: invalid, form: .success).json.objectValue)
         #expect(object["success"] == false)
         #expect(object["error_code"] == 400)
         let errors: JSONValue = [
@@ -71,19 +71,19 @@ import Testing
             ["field": "name", "message": "This field is required."],
         ]
         #expect(object["errors"] == errors)
-        let limited = try await answer(ContractError(.rateLimitExceeded, retryAfter: .seconds(60)), form: .success).json
+        let limited = try await response(for: ContractError(.rateLimitExceeded, retryAfter: .seconds(60)), form: .success).json
         let expected: JSONValue = [
             "success": false, "error_code": 429,
             "errors": [["field": "rate_limit", "message": "Too many requests. Please try again in 1 minute."]],
         ]
         #expect(limited == expected)
-        let token = try await answer(ContractError(.authTokenInvalid), form: .success).json
+        let token = try await response(for: ContractError(.authTokenInvalid), form: .success).json
         #expect(token.objectValue?["errors"] == [["field": "", "message": "Invalid token."]])
     }
 
     @Test("The detail form is one sentence")
     func detail() async throws {
-        let json = try await answer(ContractError(.resourceNotFound), form: .detail).json
+        let json = try await response(for: ContractError(.resourceNotFound), form: .detail).json
         let message = try #require(ErrorCatalogue.standard[.resourceNotFound]).message.text(in: .english)
         #expect(json == ["detail": .string(message)])
     }
@@ -96,14 +96,14 @@ import Testing
         ] as [(String?, String)] {
             let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(.problem), pages: pages))
             router.get("/") { _, _ -> Response in throw ContractError(ErrorCode("API_KEY_INVALID_REGION"), details: ["hint": 1]) }
-            let answer = try await router.answer(.make())
-            let problem = try #require(try answer.json.objectValue)
+            let response = try await router.response(to: .make())
+            let problem = try #require(try response.json.objectValue)
             #expect(problem["type"]?.stringValue == type)
             #expect(problem["title"]?.stringValue == ErrorCatalogue.standard[.apiKeyInvalid]?.summary)
             #expect(problem["status"] == 401)
             #expect(problem["code"] == "API_KEY_INVALID_REGION")
             #expect(problem["hint"] == 1)
-            #expect(problem["instance"]?.stringValue == answer[header: "X-Request-Id"].map { "urn:request:\($0)" })
+            #expect(problem["instance"]?.stringValue == response[header: "X-Request-Id"].map { "urn:request:\($0)" })
         }
     }
 
@@ -111,15 +111,15 @@ import Testing
     func unknownProblem() async throws {
         let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(.problem), pages: "/errors"))
         router.get("/") { _, _ -> Response in throw ContractError(ErrorCode("STRANGE")) }
-        #expect(try await router.answer(.make()).json.objectValue?["type"] == "urn:error:STRANGE")
+        #expect(try await router.response(to: .make()).json.objectValue?["type"] == "urn:error:STRANGE")
     }
 
     @Test("Reports at most fifty problems and that there are more", arguments: [ErrorForm.standard, .problem])
     func truncated(form: ErrorForm) async throws {
         for (count, isTruncated) in [(50, false), (51, true), (1_000, true)] {
             let problems = (0..<count).map { ContractError.Problem(path: FieldPath([.element($0)]), code: .validationInvalidURL) }
-            let answer = try await answer(.invalid(problems), form: form).json.objectValue
-            let details = form == .standard ? answer?["error"]?.objectValue?["details"]?.objectValue : answer
+            let response = try await response(for: .invalid(problems), form: form).json.objectValue
+            let details = form == .standard ? response?["error"]?.objectValue?["details"]?.objectValue : response
             let told = details?[form == .standard ? "validation_errors" : "errors"]?.arrayValue
             #expect(told?.count == min(count, 50))
             #expect(details?["truncated"] == (isTruncated ? true : nil))
@@ -128,8 +128,8 @@ import Testing
 
     @Test("Keeps the Vary of an error")
     func vary() async throws {
-        let answer = try await answer(ContractError(.resourceNotFound, headers: [.vary: "Origin"]), form: .standard)
-        #expect(answer[header: "Vary"] == "Origin, Accept, Accept-Language")
+        let response = try await response(for: ContractError(.resourceNotFound, headers: [.vary: "Origin"]), form: .standard)
+        #expect(response[header: "Vary"] == "Origin, Accept, Accept-Language")
     }
 
     @Test("An error to HEAD has its headers, including Content-Length, and no body", arguments: ErrorForm.allCases)
@@ -137,8 +137,8 @@ import Testing
         let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(form)))
         router.get("/") { _, _ -> Response in throw ContractError(.resourceDeleted) }
         for path in ["/", "/unknown"] {
-            let get = try await router.answer(.make(.get, path, headers: [.requestID: "r"]))
-            let head = try await router.answer(.make(.head, path, headers: [.requestID: "r"]))
+            let get = try await router.response(to: .make(.get, path, headers: [.requestID: "r"]))
+            let head = try await router.response(to: .make(.head, path, headers: [.requestID: "r"]))
             #expect(head.body.isEmpty)
             #expect(head.status == get.status)
             #expect(head.headers == get.headers)

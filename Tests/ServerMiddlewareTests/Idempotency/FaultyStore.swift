@@ -49,11 +49,11 @@ struct FaultyStore: IdempotencyStore {
         }
     }
 
-    func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
+    func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         switch fault {
         case .failsToEnd: throw Trouble()
         case .forgetsTheEnd: true
-        default: try await base.finish(claim, with: answer, until: expiry)
+        default: try await base.finish(claim, with: response, until: expiry)
         }
     }
 

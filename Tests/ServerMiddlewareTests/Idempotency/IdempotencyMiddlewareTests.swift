@@ -49,9 +49,9 @@ import Testing
     func otherRequest() async throws {
         let server = OrderServer()
         _ = try await server.order("tea")
-        for answer in [try await server.order("coffee"), try await server.order("tea", path: "/orders?rush")] {
-            #expect(answer.status == .unprocessableContent)
-            #expect(answer[header: "X-Error-Code"] == "REQUEST_KEY_REUSED")
+        for response in [try await server.order("coffee"), try await server.order("tea", path: "/orders?rush")] {
+            #expect(response.status == .unprocessableContent)
+            #expect(response[header: "X-Error-Code"] == "REQUEST_KEY_REUSED")
         }
         _ = try await server.order("milk", key: "p", path: "/orders/1/parts")
         #expect(try await server.order("milk", key: "p", path: "/orders/2/parts").status == .unprocessableContent)
@@ -196,12 +196,12 @@ import Testing
         #expect(try await first.status == .gatewayTimeout)
         #expect(try await server.order().status == .conflict)
         gate.open()
-        var answer = try await server.order()
-        while answer.status == .conflict {
+        var response = try await server.order()
+        while response.status == .conflict {
             await Task.yield()
-            answer = try await server.order()
+            response = try await server.order()
         }
-        #expect(answer.status == .created && answer[header: "Idempotency-Replayed"] == "true")
+        #expect(response.status == .created && response[header: "Idempotency-Replayed"] == "true")
         #expect(server.effects.all == 1)
     }
 
@@ -226,9 +226,9 @@ import Testing
     func failingClaim() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToClaim))
         for _ in 0..<2 {
-            let answer = try await server.order()
-            #expect(answer.status == .serviceUnavailable && answer[header: "Retry-After"] != nil)
-            #expect(!answer.text.contains("hunter2"))
+            let response = try await server.order()
+            #expect(response.status == .serviceUnavailable && response[header: "Retry-After"] != nil)
+            #expect(!response.text.contains("hunter2"))
         }
         #expect(server.effects.all == 0)
         #expect(try await server.order(key: nil).status == .created)
@@ -237,9 +237,9 @@ import Testing
     @Test("Refuses a key beyond the client's share with 429 and a delay of at most 1 h")
     func full() async throws {
         let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .isFull))
-        let answer = try await server.order()
-        #expect(answer.status == .tooManyRequests && answer[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
-        #expect(answer[header: "Retry-After"] == "3600")
+        let response = try await server.order()
+        #expect(response.status == .tooManyRequests && response[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+        #expect(response[header: "Retry-After"] == "3600")
         #expect(server.effects.all == 0)
         #expect(try server.count("full") == 1)
         #expect(try await server.order(key: nil).status == .created)
@@ -270,9 +270,9 @@ import Testing
     )
     func malformed(key: String) async throws {
         let server = OrderServer()
-        let answer = try await server.order(key: key)
-        #expect(answer.status == .badRequest && answer[header: "X-Error-Code"] == "REQUEST_MALFORMED")
-        #expect(try answer.error["details"]?.objectValue?["header"] == "Idempotency-Key")
+        let response = try await server.order(key: key)
+        #expect(response.status == .badRequest && response[header: "X-Error-Code"] == "REQUEST_MALFORMED")
+        #expect(try response.error["details"]?.objectValue?["header"] == "Idempotency-Key")
         #expect(server.effects.all == 0)
     }
 

@@ -81,15 +81,15 @@ struct OrderServer: Sendable {
         method: HTTPRequest.Method = .post,
         path: String = "/orders",
         client: String = "ana"
-    ) async throws -> Answer {
+    ) async throws -> CollectedResponse {
         var headers: HTTPFields = [:]
         if let name = HTTPField.Name("Client") { headers[name] = client }
         if let name = HTTPField.Name("Idempotency-Key") { headers[name] = key }
-        return try await answer(.make(method, path, headers: headers, body: RequestBody(buffer: ByteBuffer(string: body))))
+        return try await response(to: .make(method, path, headers: headers, body: RequestBody(buffer: ByteBuffer(string: body))))
     }
 
-    func answer(_ request: Request) async throws -> Answer {
-        try await Answer(try await responder.respond(to: request, context: .make()))
+    func response(to request: Request) async throws -> CollectedResponse {
+        try await CollectedResponse(try await responder.respond(to: request, context: .make()))
     }
 
     /// Returns the value of the counter `idempotency_requests` for an outcome.

@@ -59,17 +59,17 @@ struct Invitation: Decodable {
     @Test("Limits a search by address and an invitation by its email address")
     func works() async throws {
         let responder = try limitedRouter().buildResponder()
-        func answer(_ request: Request) async throws -> Answer {
+        func response(to request: Request) async throws -> CollectedResponse {
             let source = ApplicationRequestContextSource(channel: EmbeddedChannel(), logger: Logger(label: "test"))
-            return try await Answer(try await responder.respond(to: request, context: AppContext(source: source)))
+            return try await CollectedResponse(try await responder.respond(to: request, context: AppContext(source: source)))
         }
-        let found = try await answer(.make(.get, "/search"))
+        let found = try await response(to: .make(.get, "/search"))
         #expect(found.text == "found")
         #expect(found[header: "RateLimit-Policy"] == #""search-ip";q=30;w=60"#)
         #expect(found[header: "RateLimit"] == #""search-ip";r=29;t=60"#)
-        func invite() async throws -> Answer {
+        func invite() async throws -> CollectedResponse {
             let body = RequestBody(buffer: ByteBuffer(string: #"{"email":"ana@example.com"}"#))
-            return try await answer(.make(.post, "/invite", headers: [.contentType: "application/json"], body: body))
+            return try await response(to: .make(.post, "/invite", headers: [.contentType: "application/json"], body: body))
         }
         for _ in 0..<3 { #expect(try await invite().text == "invited") }
         let refused = try await invite()

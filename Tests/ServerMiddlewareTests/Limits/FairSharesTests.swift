@@ -31,7 +31,7 @@ import Testing
     }
 
     private func ask(_ server: LimitedServer, _ email: String, from peer: String) async throws -> Int {
-        try await server.answer(.post(#"{"email":"\#(email)"}"#), from: peer).status.code
+        try await server.response(to: .post(#"{"email":"\#(email)"}"#), from: peer).status.code
     }
 
     @Test("A network that exhausts the overall limit refuses no user of another network")

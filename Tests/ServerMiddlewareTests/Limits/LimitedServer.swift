@@ -52,13 +52,13 @@ struct LimitedServer {
     var responder: LimitedResponder { LimitedResponder(responder: router.buildResponder(), logs: logs) }
 
     /// Returns the response to a request from an address.
-    func answer(_ request: Request, from peer: String? = "192.0.2.1") async throws -> Answer {
-        try await responder.answer(request, from: peer)
+    func response(to request: Request, from peer: String? = "192.0.2.1") async throws -> CollectedResponse {
+        try await responder.response(to: request, from: peer)
     }
 
     /// Returns the response to a GET from an address.
-    func get(_ path: String = "/", from peer: String? = "192.0.2.1") async throws -> Answer {
-        try await answer(.make(.get, path), from: peer)
+    func get(_ path: String = "/", from peer: String? = "192.0.2.1") async throws -> CollectedResponse {
+        try await response(to: .make(.get, path), from: peer)
     }
 
     /// Returns the value of a counter.
@@ -74,12 +74,12 @@ struct LimitedResponder: Sendable {
     let logs: InMemoryLogHandler
 
     /// Returns the response to a request from an address.
-    func answer(_ request: Request, from peer: String? = "192.0.2.1") async throws -> Answer {
+    func response(to request: Request, from peer: String? = "192.0.2.1") async throws -> CollectedResponse {
         let logger = Logger(label: "test", factory: { _ in logs })
         let context = LimitedContext(
             source: .init(logger: logger, peer: try peer.map { try SocketAddress(ipAddress: $0, port: 4_711) })
         )
-        return try await Answer(try await responder.respond(to: request, context: context))
+        return try await CollectedResponse(try await responder.respond(to: request, context: context))
     }
 }
 

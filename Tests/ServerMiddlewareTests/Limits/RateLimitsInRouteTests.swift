@@ -28,26 +28,27 @@ import Testing
     func jointly() async throws {
         let server = server()
         for remaining in [1, 0] {
-            let answer = try await server.answer(.post(#"{"email":"a"}"#))
-            #expect(answer.text == "a")
-            #expect(answer[header: "RateLimit"] == #""email";r=\#(remaining);t=60, "ip";r=\#(remaining + 3);t=60"#)
+            let response = try await server.response(to: .post(#"{"email":"a"}"#))
+            #expect(response.text == "a")
+            #expect(response[header: "RateLimit"] == #""email";r=\#(remaining);t=60, "ip";r=\#(remaining + 3);t=60"#)
         }
         for _ in 0..<5 {
-            let refused = try await server.answer(.post(#"{"email":"a"}"#))
+            let refused = try await server.response(to: .post(#"{"email":"a"}"#))
             #expect(refused.status == .tooManyRequests)
             #expect(refused[header: "RateLimit"] == #""email";r=0;t=60, "ip";r=3;t=60"#)
         }
-        #expect(try await server.answer(.post(#"{"email":"b"}"#))[header: "RateLimit"] == #""email";r=1;t=60, "ip";r=2;t=60"#)
+        let other = try await server.response(to: .post(#"{"email":"b"}"#))
+        #expect(other[header: "RateLimit"] == #""email";r=1;t=60, "ip";r=2;t=60"#)
     }
 
     @Test("An unreadable request is not counted, and reports the limits of its client")
     func malformed() async throws {
         let server = server()
         for body in ["", "{", "[]", #"{"email":7}"#, "{}"] {
-            let answer = try await server.answer(.post(body))
-            #expect(answer.status == .badRequest)
-            #expect(answer[header: "RateLimit"] == #""ip";r=5;t=0"#)
-            #expect(answer[header: "RateLimit-Policy"] == #""ip";q=5;w=60"#)
+            let response = try await server.response(to: .post(body))
+            #expect(response.status == .badRequest)
+            #expect(response[header: "RateLimit"] == #""ip";r=5;t=0"#)
+            #expect(response[header: "RateLimit-Policy"] == #""ip";q=5;w=60"#)
         }
     }
 

@@ -10,47 +10,47 @@ import Testing
 
 @Suite struct ContractErrorMiddlewareTests {
     /// Returns the response to a request whose route throws.
-    private func answer(
+    private func response(
         throwing error: any Error,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
         language: String? = nil
-    ) async throws -> Answer {
+    ) async throws -> CollectedResponse {
         let router = Router<MemoryContext>.make(renderer: renderer)
         router.get("/") { _, _ -> Response in throw error }
         var headers: HTTPFields = [:]
         headers[.acceptLanguage] = language
-        return try await router.answer(.make(.get, "/", headers: headers))
+        return try await router.response(to: .make(.get, "/", headers: headers))
     }
 
     @Test("An unknown route gets a contract error with every header")
     func unknownRoute() async throws {
         let now = Date(timeIntervalSince1970: 1_762_252_200)
         let renderer = ContractErrorRenderer(now: { now })
-        let answer = try await Router<MemoryContext>.make(renderer: renderer).answer(.make(.get, "/unknown"))
-        #expect(answer.status == .notFound)
-        #expect(answer[header: "Content-Type"] == "application/json; charset=utf-8")
-        #expect(answer[header: "Content-Language"] == "en")
-        #expect(answer[header: "Cache-Control"] == "no-store")
-        #expect(answer[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
-        #expect(answer[header: "Retry-After"] == nil)
+        let response = try await Router<MemoryContext>.make(renderer: renderer).response(to: .make(.get, "/unknown"))
+        #expect(response.status == .notFound)
+        #expect(response[header: "Content-Type"] == "application/json; charset=utf-8")
+        #expect(response[header: "Content-Language"] == "en")
+        #expect(response[header: "Cache-Control"] == "no-store")
+        #expect(response[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
+        #expect(response[header: "Retry-After"] == nil)
         let expected: JSONObject = [
             "code": "RESOURCE_NOT_FOUND",
             "message": .string(try #require(ErrorCatalogue.standard[.resourceNotFound]).message.text(in: .english)),
             "details": [:],
             "timestamp": "2025-11-04T10:30:00Z",
-            "request_id": .string(try #require(answer[header: "X-Request-Id"])),
+            "request_id": .string(try #require(response[header: "X-Request-Id"])),
         ]
-        #expect(try answer.error == expected)
+        #expect(try response.error == expected)
     }
 
     @Test("A refusal for missing credentials names the scheme, unless the route did")
     func challenge() async throws {
         let missing = ContractError(.authTokenMissing)
-        #expect(try await answer(throwing: missing)[header: "WWW-Authenticate"] == "Bearer")
+        #expect(try await response(throwing: missing)[header: "WWW-Authenticate"] == "Bearer")
         var other = missing
         other.headers[.wwwAuthenticate] = #"Basic realm="files""#
-        #expect(try await answer(throwing: other)[header: "WWW-Authenticate"] == #"Basic realm="files""#)
-        #expect(try await answer(throwing: ContractError(.resourceNotFound))[header: "WWW-Authenticate"] == nil)
+        #expect(try await response(throwing: other)[header: "WWW-Authenticate"] == #"Basic realm="files""#)
+        #expect(try await response(throwing: ContractError(.resourceNotFound))[header: "WWW-Authenticate"] == nil)
     }
 
     @Test("An unexpected error is an internal error that reveals nothing")
@@ -60,14 +60,14 @@ import Testing
             var errorDescription: String? { description }
         }
         for error in [SecretTrouble() as any Error, CancellationError(), CocoaError(.fileNoSuchFile)] {
-            let answer = try await answer(throwing: error)
-            #expect(answer.status == .internalServerError)
-            #expect(answer[header: "X-Error-Code"] == "SERVER_INTERNAL_ERROR")
-            let everything = answer.text + answer.headers.map { "\($0.name): \($0.value)" }.joined()
+            let response = try await response(throwing: error)
+            #expect(response.status == .internalServerError)
+            #expect(response[header: "X-Error-Code"] == "SERVER_INTERNAL_ERROR")
+            let everything = response.text + response.headers.map { "\($0.name): \($0.value)" }.joined()
             for leak in ["SELECT", "srv", "SecretTrouble", "Cancellation", "Cocoa", "swift", "Error Domain"] {
                 #expect(!everything.contains(leak))
             }
-            #expect(try answer.error["details"] == [:])
+            #expect(try response.error["details"] == [:])
         }
     }
 
@@ -80,13 +80,13 @@ import Testing
         router.get("/surprise") { _, _ -> Response in throw Trouble() }
         router.get("/refusal") { _, _ -> Response in throw ContractError(.authTokenInvalid) }
         let logs = InMemoryLogHandler()
-        let answer = try await router.answer(.make(.get, "/surprise"), context: .make(logs: logs))
+        let response = try await router.response(to: .make(.get, "/surprise"), context: .make(logs: logs))
         let entry = try #require(logs.entries.first)
         #expect(entry.level == .error)
         #expect(entry.metadata["error.type"] == "Trouble")
-        #expect(entry.metadata["hb.request.id"] == answer[header: "X-Request-Id"].map { .string($0) })
+        #expect(entry.metadata["hb.request.id"] == response[header: "X-Request-Id"].map { .string($0) })
         #expect(!"\(entry)".contains("hunter2"))
-        _ = try await router.answer(.make(.get, "/refusal"), context: .make(logs: logs))
+        _ = try await router.response(to: .make(.get, "/refusal"), context: .make(logs: logs))
         #expect(logs.entries.count == 1)
     }
 
@@ -105,7 +105,7 @@ import Testing
         )
         router.get("/") { _, _ -> Response in throw ContractError(own.code) }
         let logs = InMemoryLogHandler()
-        #expect(try await router.answer(.make(.get, "/"), context: .make(logs: logs)).status.code == status)
+        #expect(try await router.response(to: .make(.get, "/"), context: .make(logs: logs)).status.code == status)
         #expect(logs.entries.count == lines)
     }
 
@@ -121,23 +121,23 @@ import Testing
             (200, "SERVER_INTERNAL_ERROR", 500), (302, "SERVER_INTERNAL_ERROR", 500), (599, "SERVER_INTERNAL_ERROR", 500),
         ]
     )
-    func frameworkErrors(status: Int, code: String, answered: Int) async throws {
-        let answer = try await answer(throwing: HTTPError(.init(code: status), message: "internal detail"))
-        #expect(answer[header: "X-Error-Code"] == code)
-        #expect(answer.status.code == answered)
-        #expect(try answer.error["code"] == .string(code))
-        #expect(!answer.text.contains("internal detail"))
+    func frameworkErrors(status: Int, code: String, sent: Int) async throws {
+        let response = try await response(throwing: HTTPError(.init(code: status), message: "internal detail"))
+        #expect(response[header: "X-Error-Code"] == code)
+        #expect(response.status.code == sent)
+        #expect(try response.error["code"] == .string(code))
+        #expect(!response.text.contains("internal detail"))
     }
 
     @Test("Every code of the catalog has its status and its text in every language")
     func catalogue() async throws {
         for definition in ErrorCatalogue.standard.definitions {
             for language in Language.supported {
-                let answer = try await answer(throwing: ContractError(definition.code), language: language.rawValue)
-                #expect(answer.status.code == definition.status)
-                #expect(answer[header: "X-Error-Code"] == definition.code.rawValue)
-                #expect(answer[header: "Content-Language"] == language.rawValue)
-                #expect(try answer.error["message"] == .string(definition.message.text(in: language)))
+                let response = try await response(throwing: ContractError(definition.code), language: language.rawValue)
+                #expect(response.status.code == definition.status)
+                #expect(response[header: "X-Error-Code"] == definition.code.rawValue)
+                #expect(response[header: "Content-Language"] == language.rawValue)
+                #expect(try response.error["message"] == .string(definition.message.text(in: language)))
             }
         }
     }
@@ -151,9 +151,9 @@ import Testing
         [ErrorCode.rateLimitExceeded, .serverServiceUnavailable]
     )
     func retryAfter(_ wait: (Duration, Int), code: ErrorCode) async throws {
-        let answer = try await answer(throwing: ContractError(code, retryAfter: wait.0))
-        #expect(answer[header: "Retry-After"] == "\(wait.1)")
-        #expect(try answer.error["details"] == ["retry_after": .integer(Int64(wait.1))])
+        let response = try await response(throwing: ContractError(code, retryAfter: wait.0))
+        #expect(response[header: "Retry-After"] == "\(wait.1)")
+        #expect(try response.error["details"] == ["retry_after": .integer(Int64(wait.1))])
     }
 
     @Test(
@@ -162,9 +162,9 @@ import Testing
             as [(Int, HTTPFields, String?)]
     )
     func frameworkWait(status: Int, headers: HTTPFields, wait: String?) async throws {
-        let answer = try await answer(throwing: HTTPError(.init(code: status), headers: headers))
-        #expect(answer.headers[.retryAfter] == wait)
-        #expect(answer.text.contains("\"retry_after\":") == (wait != nil))
+        let response = try await response(throwing: HTTPError(.init(code: status), headers: headers))
+        #expect(response.headers[.retryAfter] == wait)
+        #expect(response.text.contains("\"retry_after\":") == (wait != nil))
     }
 
     @Test("Keeps headers of the framework's errors, except those of its unsent body")
@@ -172,13 +172,13 @@ import Testing
         let headers: HTTPFields = [
             .wwwAuthenticate: "Basic", .contentType: "text/plain", .contentLength: "7", .eTag: "x", .vary: "Origin",
         ]
-        let answer = try await answer(throwing: HTTPError(.unauthorized, headers: headers, message: "detail"))
-        #expect(answer.headers[.wwwAuthenticate] == "Basic")
-        #expect(answer.headers[.contentType] == "application/json; charset=utf-8")
-        #expect(answer.headers[values: .contentLength] == ["\(answer.body.count)"])
-        #expect(answer.headers[.eTag] == nil)
-        #expect(answer.headers[.vary] == "Origin, Accept, Accept-Language")
-        let redirect = try await self.answer(throwing: HTTPError(.found, headers: [.location: "/secret"]))
+        let response = try await response(throwing: HTTPError(.unauthorized, headers: headers, message: "detail"))
+        #expect(response.headers[.wwwAuthenticate] == "Basic")
+        #expect(response.headers[.contentType] == "application/json; charset=utf-8")
+        #expect(response.headers[values: .contentLength] == ["\(response.body.count)"])
+        #expect(response.headers[.eTag] == nil)
+        #expect(response.headers[.vary] == "Origin, Accept, Accept-Language")
+        let redirect = try await self.response(throwing: HTTPError(.found, headers: [.location: "/secret"]))
         #expect(redirect.status == .internalServerError && redirect.headers[.location] == nil)
     }
 
@@ -186,10 +186,10 @@ import Testing
     func limitMessage() async throws {
         let error = ContractError(.rateLimitExceeded, retryAfter: .seconds(3_598))
         #expect(
-            try await answer(throwing: error, language: "es").error["message"]
+            try await response(throwing: error, language: "es").error["message"]
                 == "Demasiadas solicitudes. Intenta de nuevo en 1 hora."
         )
-        #expect(try await answer(throwing: error).error["message"] == "Too many requests. Please try again in 1 hour.")
+        #expect(try await response(throwing: error).error["message"] == "Too many requests. Please try again in 1 hour.")
     }
 
     @Test("Passes on an error's own text, details and headers")
@@ -200,10 +200,10 @@ import Testing
             details: ["reasons": ["too_short"]]
         )
         error.headers[.wwwAuthenticate] = "Bearer"
-        let answer = try await answer(throwing: error, language: "es")
-        #expect(try answer.error["message"] == "Muy débil")
-        #expect(try answer.error["details"] == ["reasons": ["too_short"]])
-        #expect(answer[header: "WWW-Authenticate"] == "Bearer")
+        let response = try await response(throwing: error, language: "es")
+        #expect(try response.error["message"] == "Muy débil")
+        #expect(try response.error["details"] == ["reasons": ["too_short"]])
+        #expect(response[header: "WWW-Authenticate"] == "Bearer")
     }
 
     @Test(
@@ -215,10 +215,10 @@ import Testing
         ] as [(String?, String)]
     )
     func language(header: String?, language: String) async throws {
-        let answer = try await answer(throwing: ContractError(.resourceNotFound), language: header)
-        #expect(answer[header: "Content-Language"] == language)
+        let response = try await response(throwing: ContractError(.resourceNotFound), language: header)
+        #expect(response[header: "Content-Language"] == language)
         let message = ErrorCatalogue.standard[.resourceNotFound]?.message.text(in: Language(language))
-        #expect(try answer.error["message"] == message.map { .string($0) })
+        #expect(try response.error["message"] == message.map { .string($0) })
     }
 
     @Test("A server uses an app's own language if its catalog has texts in it")
@@ -234,19 +234,19 @@ import Testing
             catalogue: .standard.saying(italian),
             localization: Localization(supported: Language.supported + [Language("it")])
         )
-        let missing = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it-IT")
+        let missing = try await response(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it-IT")
         #expect(missing[header: "Content-Language"] == "it")
         #expect(try missing.error["message"] == "Non abbiamo trovato nulla.")
         let limit = ContractError(.rateLimitExceeded, retryAfter: .seconds(7_200))
-        let limited = try await answer(throwing: limit, renderer: renderer, language: "it")
+        let limited = try await response(throwing: limit, renderer: renderer, language: "it")
         #expect(try limited.error["message"] == "Troppe richieste. Riprova tra 2 h.")
     }
 
     @Test("Uses the server's own default language if the user has no preference")
     func defaultLanguage() async throws {
         let renderer = ContractErrorRenderer(localization: Localization(fallback: .spanish))
-        let answer = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it")
-        #expect(answer[header: "Content-Language"] == "es")
+        let response = try await response(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it")
+        #expect(response[header: "Content-Language"] == "es")
     }
 
     @Test("An app's own code has its defined response, an undefined one a 500")
@@ -260,10 +260,10 @@ import Testing
             message: LocalizedText(en: "Locked", es: "Bloqueado")
         )
         let renderer = ContractErrorRenderer(catalogue: try ErrorCatalogue.standard.adding([own]))
-        let known = try await answer(throwing: ContractError(ErrorCode("CONTENT_LOCKED")), renderer: renderer)
+        let known = try await response(throwing: ContractError(ErrorCode("CONTENT_LOCKED")), renderer: renderer)
         #expect(known.status.code == 423)
         #expect(try known.error["message"] == "Locked")
-        let unknown = try await answer(throwing: ContractError(ErrorCode("STRANGE_THING")))
+        let unknown = try await response(throwing: ContractError(ErrorCode("STRANGE_THING")))
         #expect(unknown.status.code == 500)
         #expect(unknown[header: "X-Error-Code"] == "STRANGE_THING")
     }
@@ -272,8 +272,8 @@ import Testing
     func success() async throws {
         let router = Router<MemoryContext>.make()
         router.get("/") { _, _ in "fine" }
-        let answer = try await router.answer(.make())
-        #expect(answer.status == .ok && answer.text == "fine")
-        #expect(answer[header: "X-Error-Code"] == nil && answer[header: "Content-Language"] == nil)
+        let response = try await router.response(to: .make())
+        #expect(response.status == .ok && response.text == "fine")
+        #expect(response[header: "X-Error-Code"] == nil && response[header: "Content-Language"] == nil)
     }
 }

@@ -8,12 +8,12 @@ import StrictJSON
 import Testing
 
 @Suite struct RequestIDMiddlewareTests {
-    private func answer(id: String?) async throws -> Answer {
+    private func response(id: String?) async throws -> CollectedResponse {
         let router = Router<MemoryContext>.make()
         router.get("/") { _, context in context.id }
         var headers: HTTPFields = [:]
         headers[.requestID] = id
-        return try await router.answer(.make(.get, "/", headers: headers))
+        return try await router.response(to: .make(.get, "/", headers: headers))
     }
 
     @Test(
@@ -21,9 +21,9 @@ import Testing
         arguments: ["a", "01JC2Z5Q", "7f3e9a52-0f8e-4d6c-9a0e-1b2c3d4e5f60", "A.b_c-9", String(repeating: "x", count: 64)]
     )
     func sane(_ id: String) async throws {
-        let answer = try await answer(id: id)
-        #expect(answer[header: "X-Request-Id"] == id)
-        #expect(answer.text == id)
+        let response = try await response(id: id)
+        #expect(response[header: "X-Request-Id"] == id)
+        #expect(response.text == id)
     }
 
     @Test(
@@ -34,17 +34,17 @@ import Testing
         ]
     )
     func insane(_ id: String) async throws {
-        let answer = try await answer(id: id)
-        let given = try #require(answer[header: "X-Request-Id"])
+        let response = try await response(id: id)
+        let given = try #require(response[header: "X-Request-Id"])
         #expect(UUID(uuidString: given) != nil)
         #expect(given == given.lowercased())
-        #expect(answer.text == given)
+        #expect(response.text == given)
     }
 
     @Test("Without an id each request gets a new one")
     func generated() async throws {
         var ids: Set<String> = []
-        for _ in 0..<20 { ids.insert(try #require(try await answer(id: nil)[header: "X-Request-Id"])) }
+        for _ in 0..<20 { ids.insert(try #require(try await response(id: nil)[header: "X-Request-Id"])) }
         #expect(ids.count == 20)
     }
 
@@ -53,11 +53,11 @@ import Testing
         for id in ["my-id", nil] {
             var headers: HTTPFields = [:]
             headers[.requestID] = id
-            let answer = try await Router<MemoryContext>.make().answer(.make(.get, "/unknown", headers: headers))
-            let named = try #require(answer[header: "X-Request-Id"])
-            #expect(try answer.error["request_id"] == .string(named))
+            let response = try await Router<MemoryContext>.make().response(to: .make(.get, "/unknown", headers: headers))
+            let named = try #require(response[header: "X-Request-Id"])
+            #expect(try response.error["request_id"] == .string(named))
             #expect(id == nil || named == id)
-            #expect(answer.headers[values: .requestID].count == 1)
+            #expect(response.headers[values: .requestID].count == 1)
         }
     }
 
@@ -65,10 +65,10 @@ import Testing
     func silentLogger() async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let context = MemoryContext(source: .init(logger: logger))
-        let answer = try await Router<MemoryContext>.make().answer(.make(.get, "/unknown"), context: context)
-        #expect(answer.status == .notFound)
-        let named = try #require(answer[header: "X-Request-Id"])
-        #expect(try answer.error["request_id"] == .string(named))
+        let response = try await Router<MemoryContext>.make().response(to: .make(.get, "/unknown"), context: context)
+        #expect(response.status == .notFound)
+        let named = try #require(response[header: "X-Request-Id"])
+        #expect(try response.error["request_id"] == .string(named))
     }
 
     @Test("A hundred thousand new ids differ, and each reads as a UUID")

@@ -72,13 +72,13 @@ import Testing
         outer.get("/a") { _, _ -> Response in throw ContractError(.rateLimitExceeded, retryAfter: .seconds(9)) }
         outer.group("/b").add(middleware: ErrorFormMiddleware(.detail)).get { _, _ -> Response in throw HTTPError(.conflict) }
         router.get("/new") { _, _ -> Response in throw ContractError(.resourceDeleted) }
-        let limited = try await router.answer(.make(.get, "/old/a"))
+        let limited = try await router.response(to: .make(.get, "/old/a"))
         #expect(limited.status == .tooManyRequests)
         #expect(limited[header: "Retry-After"] == "9")
         #expect(try limited.json.objectValue?["error_code"] == 429)
-        #expect(try await router.answer(.make(.get, "/old/b")).json.objectValue?.members.map(\.key) == ["detail"])
-        #expect(try await router.answer(.make(.get, "/new")).error["code"] == "RESOURCE_DELETED")
-        let asked = try await router.answer(.make(.get, "/old/a", headers: [.accept: "application/problem+json"]))
+        #expect(try await router.response(to: .make(.get, "/old/b")).json.objectValue?.members.map(\.key) == ["detail"])
+        #expect(try await router.response(to: .make(.get, "/new")).error["code"] == "RESOURCE_DELETED")
+        let asked = try await router.response(to: .make(.get, "/old/a", headers: [.accept: "application/problem+json"]))
         #expect(asked[header: "Content-Type"] == "application/problem+json")
         #expect(try asked.json.objectValue?["code"] == "RATE_LIMIT_EXCEEDED")
     }
@@ -89,7 +89,7 @@ import Testing
         let router = Router<MemoryContext>.make()
         router.group("/old").add(middleware: ErrorFormMiddleware(.success)).get { _, _ -> Response in throw Trouble() }
         let logs = InMemoryLogHandler()
-        let response = try await router.answer(.make(.get, "/old"), context: .make(logs: logs))
+        let response = try await router.response(to: .make(.get, "/old"), context: .make(logs: logs))
         #expect(response.status == .internalServerError)
         #expect(logs.entries.first?.metadata["error.type"] == "Trouble")
     }

@@ -36,8 +36,8 @@ import Testing
         return router
     }
 
-    private func answer(_ router: ContractRouter<ReadingContext>, _ request: Request) async throws -> Answer {
-        try await Answer(try await router.buildResponder().respond(to: request, context: .make()))
+    private func response(from router: ContractRouter<ReadingContext>, to request: Request) async throws -> CollectedResponse {
+        try await CollectedResponse(try await router.buildResponder().respond(to: request, context: .make()))
     }
 
     @Test(
@@ -49,26 +49,26 @@ import Testing
         ] as [(HTTPRequest.Method, String, Int, String?)]
     )
     func routes(method: HTTPRequest.Method, path: String, status: Int, allowed: String?) async throws {
-        let answer = try await answer(makeRouter(), .make(method, path))
-        #expect(answer.status.code == status)
-        #expect(answer.headers[.allow] == allowed)
-        if status >= 400 { #expect(answer[header: "X-Error-Code"] != nil && answer[header: "X-Request-Id"] != nil) }
+        let response = try await response(from: makeRouter(), to: .make(method, path))
+        #expect(response.status.code == status)
+        #expect(response.headers[.allow] == allowed)
+        if status >= 400 { #expect(response[header: "X-Error-Code"] != nil && response[header: "X-Request-Id"] != nil) }
     }
 
     @Test("A case-insensitive router reports the wrong method in any case")
     func cases() async throws {
         let router = makeRouter(options: [.autoGenerateHeadEndpoints, .caseInsensitive])
-        #expect(try await answer(router, .make(.get, "/ORDERS")).status == .ok)
-        #expect(try await answer(router, .make(.put, "/ORDERS")).headers[.allow] == "GET, HEAD, POST")
-        #expect(try await answer(makeRouter(), .make(.put, "/ORDERS")).status == .notFound)
+        #expect(try await response(from: router, to: .make(.get, "/ORDERS")).status == .ok)
+        #expect(try await response(from: router, to: .make(.put, "/ORDERS")).headers[.allow] == "GET, HEAD, POST")
+        #expect(try await response(from: makeRouter(), to: .make(.put, "/ORDERS")).status == .notFound)
     }
 
     @Test("Reports all problems of a body that `decode` reads, also in nested lists")
     func decode() async throws {
         let body = #"{"items":[{"name":"a","tags":["x",7]},{"tags":"none"},null],"customer":""}"#
-        let answer = try await answer(makeRouter(), .post(body, path: "/orders"))
-        #expect(answer.status == .badRequest)
-        let problems = try answer.error["details"]?.objectValue?["validation_errors"]?.arrayValue ?? []
+        let response = try await response(from: makeRouter(), to: .post(body, path: "/orders"))
+        #expect(response.status == .badRequest)
+        let problems = try response.error["details"]?.objectValue?["validation_errors"]?.arrayValue ?? []
         let told = problems.compactMap(\.objectValue).map {
             "\($0["pointer"]?.stringValue ?? "") \($0["code"]?.stringValue ?? "")"
         }
@@ -78,17 +78,18 @@ import Testing
                 "#/items/1/tags VALIDATION_INVALID_FORMAT", "#/items/2 VALIDATION_MISSING_FIELD",
             ]
         )
-        let fine = try await self.answer(makeRouter(), .post(#"{"items":[],"customer":"c"}"#, path: "/orders"))
+        let fine = try await self.response(from: makeRouter(), to: .post(#"{"items":[],"customer":"c"}"#, path: "/orders"))
         #expect(fine.text == "c: 0")
         let large = #"{"customer":""# + String(repeating: "a", count: 65_536) + #"","items":[]}"#
-        #expect(try await self.answer(makeRouter(), .post(large, path: "/orders"))[header: "X-Error-Code"] == "REQUEST_TOO_LARGE")
+        let refused = try await self.response(from: makeRouter(), to: .post(large, path: "/orders"))
+        #expect(refused[header: "X-Error-Code"] == "REQUEST_TOO_LARGE")
     }
 
     @Test("An app's own error defines its contract error")
     func ownError() async throws {
-        let answer = try await answer(makeRouter(), .make(.delete, "/things/7"))
-        #expect(answer.status == .gone)
-        #expect(try answer.error["details"] == ["by": "someone"])
+        let response = try await response(from: makeRouter(), to: .make(.delete, "/things/7"))
+        #expect(response.status == .gone)
+        #expect(try response.error["details"] == ["by": "someone"])
     }
 
     @Test("The outermost middleware sees errors as they are sent")
@@ -105,10 +106,10 @@ import Testing
             }
         }
         let router = makeRouter(outermost: [Stamp(), CORSMiddleware(allowOrigin: .all)])
-        let answer = try await answer(router, .make(.get, "/nothing", headers: [.origin: "https://example.com"]))
-        #expect(answer.headers[.server] == "404")
-        #expect(answer.headers[.accessControlAllowOrigin] == "*")
-        #expect(answer[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
+        let response = try await response(from: router, to: .make(.get, "/nothing", headers: [.origin: "https://example.com"]))
+        #expect(response.headers[.server] == "404")
+        #expect(response.headers[.accessControlAllowOrigin] == "*")
+        #expect(response[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
     }
 
     @Test("The framework's own wrapping of errors, as for CORS, does not change them")
@@ -118,15 +119,15 @@ import Testing
         router.get("/limited") { _, _ -> Response in throw ContractError(.rateLimitQuotaExceeded, retryAfter: .seconds(7)) }
         router.get("/taken") { _, _ -> Response in throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Basic"]) }
         let origin: HTTPFields = [.origin: "https://example.com"]
-        let limited = try await answer(router, .make(.get, "/limited", headers: origin))
+        let limited = try await response(from: router, to: .make(.get, "/limited", headers: origin))
         #expect(limited.status == .tooManyRequests)
         #expect(limited[header: "X-Error-Code"] == "RATE_LIMIT_QUOTA_EXCEEDED")
         #expect(limited.headers[.retryAfter] == "7")
         #expect(limited.headers[.accessControlAllowOrigin] == "*")
         #expect(limited.headers[values: .contentType].count == 1)
-        let unknown = try await answer(router, .make(.put, "/orders", headers: origin))
+        let unknown = try await response(from: router, to: .make(.put, "/orders", headers: origin))
         #expect(unknown.status == .methodNotAllowed)
-        let taken = try await answer(router, .make(.get, "/taken", headers: origin))
+        let taken = try await response(from: router, to: .make(.get, "/taken", headers: origin))
         #expect(taken.headers[.wwwAuthenticate] == "Basic")
         #expect(taken[header: "X-Error-Code"] == "AUTH_TOKEN_INVALID")
     }
@@ -135,10 +136,10 @@ import Testing
     func bare() async throws {
         let router = Router(context: MemoryContext.self)
         router.get("/") { _, _ -> Response in throw ContractError(.serverMaintenance, retryAfter: .seconds(60)) }
-        let answer = try await router.answer(.make())
-        #expect(answer.status == .serviceUnavailable)
-        #expect(try answer.error["code"] == "SERVER_MAINTENANCE")
-        #expect(answer.headers[.retryAfter] == "60")
+        let response = try await router.response(to: .make())
+        #expect(response.status == .serviceUnavailable)
+        #expect(try response.error["code"] == "SERVER_MAINTENANCE")
+        #expect(response.headers[.retryAfter] == "60")
     }
 
     @Test("A contract group in another router leaves the router's own routes unchanged")
@@ -159,9 +160,9 @@ import Testing
         await clock.waitForSleepers()
         clock.advance(by: .seconds(5))
         #expect(try await slow.status == .gatewayTimeout)
-        let sold = try await Answer(try await responder.respond(to: .make(.get, "/api/sold"), context: .make()))
+        let sold = try await CollectedResponse(try await responder.respond(to: .make(.get, "/api/sold"), context: .make()))
         #expect(sold.status == .gone && sold[header: "X-Request-Id"] != nil && sold[header: "X-Frame-Options"] == "DENY")
-        let own = try await Answer(try await responder.respond(to: .make(.get, "/own"), context: .make()))
+        let own = try await CollectedResponse(try await responder.respond(to: .make(.get, "/own"), context: .make()))
         #expect(own.status == .badRequest && own[header: "X-Error-Code"] == nil && own[header: "X-Request-Id"] == nil)
     }
 }

@@ -68,16 +68,16 @@ import Testing
             (.options, "/users/7/mails", "GET, HEAD"), (.get, "/unknown", nil), (.get, "/files", nil), (.head, "/unknown", nil),
         ] as [(HTTPRequest.Method, String, String?)]
     )
-    func answers(method: HTTPRequest.Method, path: String, allowed: String?) async throws {
+    func statuses(method: HTTPRequest.Method, path: String, allowed: String?) async throws {
         let index = RouteIndex()
         let router = Router<MemoryContext>.make(index: index)
         for (path, method) in Self.patterns { router.on(path, method: method) { _, _ in HTTPResponse.Status.ok } }
         index.fill(from: router)
-        let answer = try await router.answer(.make(method, path))
-        #expect(answer.status == (allowed == nil ? .notFound : .methodNotAllowed))
-        #expect(answer.headers[.allow] == allowed)
+        let response = try await router.response(to: .make(method, path))
+        #expect(response.status == (allowed == nil ? .notFound : .methodNotAllowed))
+        #expect(response.headers[.allow] == allowed)
         let code: ErrorCode = allowed == nil ? .resourceNotFound : .requestMethodNotAllowed
-        #expect(answer[header: "X-Error-Code"] == code.rawValue)
+        #expect(response[header: "X-Error-Code"] == code.rawValue)
     }
 
     @Test("The index knows exactly the paths that the router serves")
@@ -88,11 +88,11 @@ import Testing
         index.fill(from: router)
         for path in ["/", "/api/login/", "/users/7", "/wild/x/end", "/files/a/b", "/deep/a/b/end", "/images/a.jpg", "/file.x"] {
             let methods = try #require(index.methods(of: path))
-            for method in methods { #expect(try await router.answer(.make(method, path)).status == .ok) }
+            for method in methods { #expect(try await router.response(to: .make(method, path)).status == .ok) }
         }
         for path in ["/files", "/wild", "/deep/end", "/images/a.png"] {
             for method in [HTTPRequest.Method.get, .post, .put, .patch] {
-                #expect(try await router.answer(.make(method, path)).status == .notFound)
+                #expect(try await router.response(to: .make(method, path)).status == .notFound)
             }
         }
     }

@@ -43,9 +43,9 @@ import Testing
             responder = router.buildResponder()
         }
 
-        func get(_ path: String, isDeferrable: Bool = false) async throws -> Answer {
+        func get(_ path: String, isDeferrable: Bool = false) async throws -> CollectedResponse {
             let request = Request.make(.get, path, headers: isDeferrable ? [.from: "x"] : [:])
-            return try await Answer(try await responder.respond(to: request, context: .make()))
+            return try await CollectedResponse(try await responder.respond(to: request, context: .make()))
         }
 
         func shed(_ reason: String) throws -> Int64 {
@@ -124,8 +124,8 @@ import Testing
     @Test("Deferrable requests get half of the slots, and are refused first")
     func priorities() async throws {
         let server = Guarded(limit: 4)
-        async let low: [Answer] = [try await server.get("/slow", isDeferrable: true)]
-        async let low2: [Answer] = [try await server.get("/slow", isDeferrable: true)]
+        async let low: [CollectedResponse] = [try await server.get("/slow", isDeferrable: true)]
+        async let low2: [CollectedResponse] = [try await server.get("/slow", isDeferrable: true)]
         for _ in 0..<2 { await server.gate.waitForArrival() }
         #expect(try await server.get("/quick", isDeferrable: true).status == .serviceUnavailable)
         #expect(try await server.get("/quick").status == .ok)

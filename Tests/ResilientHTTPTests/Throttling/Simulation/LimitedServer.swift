@@ -49,7 +49,7 @@ final class LimitedServer: HTTPTransport {
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         try await travel()
-        let response = answer()
+        let response = makeResponse()
         try await travel()
         return (response, ResponseBody(Array("1".utf8)))
     }
@@ -63,7 +63,7 @@ final class LimitedServer: HTTPTransport {
         }
     }
 
-    private func answer() -> HTTPResponse {
+    private func makeResponse() -> HTTPResponse {
         state.withLock { state in
             let now = Int64(clock.now.offset / .nanoseconds(1))
             let decision = state.window.admit(at: now, policy: policy)
