@@ -74,7 +74,7 @@ import Testing
             #expect(known?.name == "h1" && known?.key == nil)
         }
         #expect(prepared.name(of: statement, [20, 20])?.key != nil)
-        prepared.forget()
+        prepared.removeAll()
         #expect(prepared.name(of: statement, [20, 25])?.key != nil)
     }
 }

@@ -11,19 +11,19 @@ extension Doctor {
     /// Checks the domain of links, its association file for apps, and the clock, by the `Date` of the domain's response.
     func examineLinks() async -> [Finding] {
         guard let base = configuration.resetBaseURL else {
-            return [.good("links", "begin with the address of the server"), examineClock(told: nil)]
+            return [.good("links", "begin with the address of the server"), examineClock(serverTime: nil)]
         }
         let hasApps = configuration.associatedApps.apple != nil
         let path = hasApps ? AssociationFile.path : base.path(percentEncoded: true)
         do {
             let (status, fields, bytes) = try await fetch(path.isEmpty ? "/" : path, of: base)
             let now = Date()
-            let clock = examineClock(told: fields[.date].flatMap { HTTPDate.parse($0, now: now) })
+            let clock = examineClock(serverTime: fields[.date].flatMap { HTTPDate.parse($0, now: now) })
             return (hasApps ? [association(base, path, status, fields, bytes)] : [page(base, status)]) + [clock]
         } catch {
             let remedy = "check its name in the DNS, the proxy and its certificate, or PASSWORD_RESET_BASE_URL"
             let text = "\(base.absoluteString) can't be reached: \(reason(error))"
-            return [.advice("links", text, remedy), examineClock(told: nil)]
+            return [.advice("links", text, remedy), examineClock(serverTime: nil)]
         }
     }
 
@@ -57,13 +57,13 @@ extension Doctor {
         return .good("links", "\(address) associates links with the app")
     }
 
-    private func examineClock(told: Date?) -> Finding {
+    private func examineClock(serverTime: Date?) -> Finding {
         let now = Date()
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
         let remedy = "set the clock and synchronize it by NTP (timedatectl set-ntp true): links and tokens expire by it"
         guard (2_025...2_100).contains(year) else { return .wrong("clock", "says that it is \(year)", remedy) }
-        guard let told else { return .good("clock", "is at \(now.formatted(.iso8601)); it was not compared") }
-        let difference = Int(now.timeIntervalSince(told).rounded())
+        guard let serverTime else { return .good("clock", "is at \(now.formatted(.iso8601)); it was not compared") }
+        let difference = Int(now.timeIntervalSince(serverTime).rounded())
         guard abs(difference) > 5 else { return .good("clock", "agrees with the domain of links") }
         let text = "is \(abs(difference)) s \(difference > 0 ? "ahead of" : "behind") the domain of links"
         return abs(difference) > 60 ? .wrong("clock", text, remedy) : .advice("clock", text, remedy)

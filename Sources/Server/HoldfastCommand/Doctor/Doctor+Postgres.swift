@@ -94,10 +94,10 @@ extension Doctor {
         var findings: [Finding] = []
         if found.oldestTransaction > 600 {
             let text = "a transaction has been open for \(Int(found.oldestTransaction / 60)) min"
-            findings.append(.advice("upkeep", text, "end it (pg_stat_activity): until then, dead rows can't be removed"))
+            findings.append(.advice("maintenance", text, "end it (pg_stat_activity): until then, dead rows can't be removed"))
         }
         if let index = found.invalidIndexes.first {
-            findings.append(.advice("upkeep", "the index \(index) is invalid", "REINDEX INDEX CONCURRENTLY \(index)"))
+            findings.append(.advice("maintenance", "the index \(index) is invalid", "REINDEX INDEX CONCURRENTLY \(index)"))
         }
         return findings
     }

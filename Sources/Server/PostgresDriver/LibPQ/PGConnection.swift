@@ -141,7 +141,7 @@ final class PGConnection {
     /// Discards prepared statements, whose plans were invalidated by a schema change. They stay on the server under names that are not used
     /// again.
     func removePrepared() {
-        prepared.forget()
+        prepared.removeAll()
     }
 
     /// Returns an object with which another thread cancels the running statement; `nil` if the connection is closed.

@@ -37,7 +37,7 @@ struct PreparedStatements {
     }
 
     /// Removes all names, so that statements are prepared again.
-    mutating func forget() {
+    mutating func removeAll() {
         (names, count) = ([:], 0)
     }
 }

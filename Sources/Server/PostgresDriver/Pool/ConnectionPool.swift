@@ -150,7 +150,7 @@ struct ConnectionPool {
             if isReusable { makeIdle(id, at: now, &actions) } else { close(id, &actions) }
         case .lost(let id):
             if connections[id]?.state == .opening { opening -= 1 }
-            forget(id)
+            remove(id)
         case .retire(let ids):
             for id in ids {
                 connections[id]?.isRetired = true
@@ -215,12 +215,12 @@ struct ConnectionPool {
     /// Removes a connection and closes it.
     private mutating func close(_ id: ConnectionID, _ actions: inout [Action]) {
         guard connections[id] != nil else { return }
-        forget(id)
+        remove(id)
         actions.append(.close(id))
     }
 
     /// Removes a connection.
-    private mutating func forget(_ id: ConnectionID) {
+    private mutating func remove(_ id: ConnectionID) {
         guard case .idle = connections.removeValue(forKey: id)?.state else { return }
         idle.removeAll { $0 == id }
     }

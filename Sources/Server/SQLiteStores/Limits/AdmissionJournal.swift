@@ -75,8 +75,8 @@ final class AdmissionJournal: Sendable {
     func begin(at now: SnapshotTime) {
         state.withLock { state in
             state = State()
-            file.forget(0)
-            file.forget(1)
+            file.discard(0)
+            file.discard(1)
             file.isOurs = true
             file.boot = JournalFile.hash(now.bootID)
             file.stamp(now)
@@ -107,7 +107,7 @@ final class AdmissionJournal: Sendable {
     func cover() {
         state.withLock { state in
             guard state.isSealed else { return }
-            file.forget(1 - state.half)
+            file.discard(1 - state.half)
             state.isSealed = false
         }
     }

@@ -80,7 +80,7 @@ final class JournalFile: @unchecked Sendable {
 
     /// Discards the notes of a half by starting a new generation: the checksums of older notes are then wrong, so no note needs to be
     /// erased.
-    func forget(_ half: Int) {
+    func discard(_ half: Int) {
         self[4 + 2 * half] &+= 1
         hasLost[half] = false
     }

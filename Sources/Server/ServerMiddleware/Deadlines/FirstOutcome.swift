@@ -13,7 +13,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         /// A task has claimed the outcome and will complete it.
         case claimed(Waiter?)
         /// The outcome was completed before its waiter came.
-        case told(Result<Value, any Error>)
+        case finished(Result<Value, any Error>)
         case done
     }
 
@@ -32,7 +32,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
     func complete(_ result: Result<Value, any Error>) {
         let waiter = state.withLock { state -> Waiter? in
             guard case .claimed(let waiter) = state else { return nil }
-            state = waiter == nil ? .told(result) : .done
+            state = waiter == nil ? .finished(result) : .done
             return waiter
         }
         waiter?.resume(with: result)
@@ -45,7 +45,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
                 switch state {
                 case .open: state = .open(continuation)
                 case .claimed: state = .claimed(continuation)
-                case .told(let result):
+                case .finished(let result):
                     state = .done
                     return result
                 case .done: preconditionFailure("an outcome is waited for once")

@@ -17,7 +17,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     /// The last request waits for `100 Continue`, and earlier requests have no response yet.
     private var isOwed = false
 
-    /// Responds to an expectation, or remembers it until the earlier responses were written.
+    /// Responds to an expectation, or delays that until the earlier responses were written.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -31,7 +31,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Passes a response, and sends the remembered `100 Continue` after it.
+    /// Passes a response, and sends the delayed `100 Continue` after it.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }

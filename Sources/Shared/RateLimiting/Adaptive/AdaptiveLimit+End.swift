@@ -54,12 +54,12 @@ extension AdaptiveLimit {
     }
 
     private mutating func learn(_ limits: [ServerLimit], from call: AdmittedCall, isRefusal: Bool, at now: Int64) {
-        for told in limits where told.name?.utf8.count ?? 0 <= Self.longestName {
-            let known = learned.firstIndex { $0.name == told.name }
+        for reported in limits where reported.name?.utf8.count ?? 0 <= Self.longestName {
+            let known = learned.firstIndex { $0.name == reported.name }
             guard known != nil || learned.count < Self.maximumLearned else { continue }
-            var limit = known.map { learned[$0] } ?? LearnedLimit(name: told.name, at: now)
+            var limit = known.map { learned[$0] } ?? LearnedLimit(name: reported.name, at: now)
             limit.learn(
-                told,
+                reported,
                 from: call,
                 isRefusal: isRefusal,
                 ledger: ledger,

@@ -44,8 +44,8 @@ extension AdaptiveLimit {
             learned: learned.map {
                 .init(
                     name: $0.name,
-                    quota: $0.toldQuota,
-                    window: $0.toldWindow,
+                    quota: $0.reportedQuota,
+                    window: $0.reportedWindow,
                     seenQuota: $0.seenQuota,
                     seenWindow: $0.seenWindow
                 )

@@ -30,8 +30,8 @@ struct LearnedLimit: Sendable {
 
     /// The name that the server reports.
     let name: String?
-    var toldQuota: Int?
-    var toldWindow: Int64?
+    var reportedQuota: Int?
+    var reportedWindow: Int64?
     /// The largest number of units that was observed to fit.
     var seenQuota = 0
     /// Whether the server removes calls from its count before their window has passed, such as a counter that restarts.
@@ -51,10 +51,10 @@ struct LearnedLimit: Sendable {
     }
 
     /// The number of units per window: as reported, otherwise the largest number that was observed.
-    var quota: Int? { toldQuota ?? (seenQuota > 0 ? seenQuota : nil) }
+    var quota: Int? { reportedQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
     /// The length of the window: as reported, otherwise the longest observed time until a reset, but at least the fallback.
-    func window(atLeast fallback: Int64) -> Int64 { toldWindow ?? max(seenWindow, fallback) }
+    func window(atLeast fallback: Int64) -> Int64 { reportedWindow ?? max(seenWindow, fallback) }
 
     /// Returns the nanoseconds until a further call certainly fits. O(log stored calls).
     func delay(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int64 {
@@ -107,8 +107,8 @@ struct LearnedLimit: Sendable {
 extension LearnedLimit {
     init(_ saved: AdaptiveSnapshot.Learned, at now: Int64) {
         self.init(name: saved.name, at: now)
-        toldQuota = saved.quota.map(Self.believedQuota)
-        toldWindow = saved.window.map { max(1, min($0, Self.longestWindow)) }
+        reportedQuota = saved.quota.map(Self.believedQuota)
+        reportedWindow = saved.window.map { max(1, min($0, Self.longestWindow)) }
         seenQuota = saved.seenQuota <= 0 ? 0 : Self.believedQuota(saved.seenQuota)
         seenWindow = max(0, min(saved.seenWindow, Self.longestWindow))
     }
@@ -116,12 +116,12 @@ extension LearnedLimit {
     /// Learns from the report in a response.
     ///
     /// - Parameters:
-    ///   - told: The report about this limit.
+    ///   - reported: The report about this limit.
     ///   - call: The call whose response has the report. `ledger` has already recorded its end.
     ///   - isRefusal: Whether the server refused the call and therefore did not count it.
     ///   - longestBlock: The maximum time until a reset, in nanoseconds. Longer ones are clamped.
     mutating func learn(
-        _ told: ServerLimit,
+        _ reported: ServerLimit,
         from call: AdmittedCall,
         isRefusal: Bool,
         ledger: CallLedger,
@@ -130,10 +130,10 @@ extension LearnedLimit {
         longestBlock: Int64
     ) {
         mentioned = now
-        if let quota = told.quota { toldQuota = Self.believedQuota(quota) }
-        if let window = told.window { toldWindow = max(1, window.wholeNanoseconds(upTo: Self.longestWindow)) }
-        guard let remaining = told.remaining.map({ max(0, min($0, Int(Int32.max))) }) else { return }
-        let reset = told.reset.map { $0.wholeNanoseconds(upTo: longestBlock) }
+        if let quota = reported.quota { reportedQuota = Self.believedQuota(quota) }
+        if let window = reported.window { reportedWindow = max(1, window.wholeNanoseconds(upTo: Self.longestWindow)) }
+        guard let remaining = reported.remaining.map({ max(0, min($0, Int(Int32.max))) }) else { return }
+        let reset = reported.reset.map { $0.wholeNanoseconds(upTo: longestBlock) }
         seenWindow = max(seenWindow, reset ?? 0)
         let window = window(atLeast: fallbackWindow)
         let most = ledger.mostHeld(sent: call.sent, window: window)
@@ -144,7 +144,7 @@ extension LearnedLimit {
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
-        let fewest = removesEarly || toldQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
+        let fewest = removesEarly || reportedQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
         // Units that no client is known to use may be the client's own, if the window is longer than assumed.
