@@ -63,10 +63,22 @@ final class MutationServer: Sendable {
     }
 
     /// Performs a request, or repeats the response of its key.
-    func handle(_ request: HTTPRequest, _ body: [UInt8]) -> (status: Int, headers: HTTPFields, body: String) {
+    /// - Parameters:
+    ///   - deadline: The instant at which the client closes the connection.
+    ///   - isConnected: Whether the client's process lives. It is read in the step that performs the request, as nothing of a process arrives
+    ///     after its end.
+    /// - Returns: `nil` if the connection was closed before the request was performed.
+    func handle(
+        _ request: HTTPRequest,
+        _ body: [UInt8],
+        before deadline: Duration = .seconds(Int64.max),
+        isConnected: () -> Bool = { true }
+    ) -> (status: Int, headers: HTTPFields, body: String)? {
         let (path, text) = (request.path ?? "", String(decoding: body, as: UTF8.self))
-        let instant = now()
-        return state.withLock { state in
+        return state.withLock { state -> (status: Int, headers: HTTPFields, body: String)? in
+            // One instant for the connection and for the key, as tests move the clock on another thread.
+            let instant = now()
+            guard instant < deadline, isConnected() else { return nil }
             state.requests.append((path, text, request.headerFields))
             var account: String?
             if let token = request.headerFields[.authorization]?.dropFirst("Bearer ".count) {
@@ -143,19 +155,23 @@ final class Network: HTTPTransport {
         // The connection was closed meanwhile.
         guard clock.now < deadline else { throw TransportError(.timeout, message: "the time was up", wasSent: true) }
         guard !dead.withLock(\.self) else { throw TransportError(.connectionLost, message: "killed", wasSent: true) }
+        func handle() -> (status: Int, headers: HTTPFields, body: String)? {
+            server.handle(request, bytes, before: deadline) { !dead.withLock(\.self) }
+        }
         switch fate {
         case .neverSent: throw TransportError(.noInternet, message: "offline", wasSent: false)
         case .requestLost: throw TransportError(.connectionLost, message: "lost", wasSent: true)
         case .responseLost:
-            _ = server.handle(request, bytes)
+            _ = handle()
             throw TransportError(.connectionLost, message: "lost", wasSent: true)
         case .hangs:
             try? await clock.sleep(until: clock.now + timeout)
             throw TransportError(.timeout, message: "the time was up", wasSent: true)
         case .response(let status, let headers, let body): return Self.response((status, headers, body))
         case .delivered:
-            let response = server.handle(request, bytes)
-            guard !dead.withLock(\.self) else { throw TransportError(.connectionLost, message: "killed", wasSent: true) }
+            guard let response = handle(), !dead.withLock(\.self) else {
+                throw TransportError(.connectionLost, message: "the connection was closed", wasSent: true)
+            }
             return Self.response(response)
         }
     }

@@ -231,26 +231,43 @@ extension OfflineQueue {
             context: content.context,
             innermost: AttemptMiddleware(
                 begin: { try await self.beginAttempt(id, content: frame) },
-                end: { settlement in
-                    try await self.change { ledger, transaction throws(QueueError) in
-                        guard ledger.attempts[id] != nil else { return }
-                        transaction.usesReserve = true
-                        transaction.append(.settled(id, settlement))
-                    }
-                }
+                end: { try await self.settleAttempt(of: id, $0) }
             )
         )
     }
 
     /// Notes an attempt before its first byte, and requires that it may begin.
+    ///
+    /// A mark that makes the outcome unknown survives a loss of power before a byte leaves the device: otherwise a request that was sent
+    /// would count as one that was not. Whether the mark is such a one is decided in its own transaction, because an earlier sender may settle
+    /// its attempt just before.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
-        let now = now
-        let isFirst = journal.withState { $0.attempts[id]?.doubtSince == nil }
-        // The first mark survives a loss of power: otherwise a request that was sent would count as one that was not.
-        try await journal.transact(durability: isFirst ? .powerLoss : .processKill) { ledger, transaction in
+        let isFirst = try await journal.transact { ledger, transaction in
+            let now = now
             try ledger.requireAttempt(id, content: content, by: holder, at: now, in: options.limits)
             transaction.usesReserve = true
             transaction.append(.attempted(id, now))
+            return ledger.attempts[id]?.doubtSince == nil
+        }
+        do {
+            if isFirst { try await journal.sync() }
+            // The device may have slept since the mark, for longer than the server keeps the key.
+            let now = now
+            if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }) {
+                throw Ledger.AttemptRefusal.overdue(reason)
+            }
+        } catch {
+            try? await settleAttempt(of: id, .neverSent)
+            throw error
+        }
+    }
+
+    /// Notes the outcome of an attempt that failed.
+    private func settleAttempt(of id: QueuedRequestID, _ settlement: QueueEntry.Settlement) async throws {
+        try await change { ledger, transaction throws(QueueError) in
+            guard ledger.attempts[id] != nil else { return }
+            transaction.usesReserve = true
+            transaction.append(.settled(id, settlement))
         }
     }
 
