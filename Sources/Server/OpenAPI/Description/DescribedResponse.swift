@@ -1,7 +1,9 @@
 import ErrorContract
 package import StrictJSON
 
-/// A response that is not an error of the contract. Errors are derived from the codes of the operation.
+/// A response without an error code. The responses with error codes are derived from ``APIOperation/codes(_:)``, so they are not listed.
+///
+/// Pages are an exception: an operation whose errors are pages lists them here, because the text of the page depends on the operation.
 package struct DescribedResponse: Sendable {
     /// A body in one media type.
     package struct Content: Sendable {
@@ -26,8 +28,9 @@ package struct DescribedResponse: Sendable {
         static let page = Content(mediaType: "text/html", schema: .text(), example: nil)
     }
 
-    /// An operation that can follow, with members of this response in its request. Generators and test tools use it to call operations in
-    /// sequence.
+    /// An operation that can follow, with members of this response in its request. Generators and test tools use links to call operations
+    /// in
+    /// sequence (OpenAPI 3.1 §4.8.20).
     struct Link: Sendable {
         let name: String
         /// The `id` of the next operation.
@@ -37,11 +40,13 @@ package struct DescribedResponse: Sendable {
         let about: String
     }
 
-    /// The HTTP status.
+    /// The HTTP status, unique among the responses of an operation.
     package let status: Int
     /// The meaning of the response.
     package let about: Prose
-    /// The bodies by media type; several if the client can choose by `Accept`, and none for a response without a body.
+    /// The possible bodies, at most one for each media type. There are several if the client can choose with `Accept`, and none if the
+    /// response has
+    /// no body.
     package let contents: [Content]
     /// The headers besides those that all responses have.
     let headers: [APIHeader]
@@ -54,10 +59,10 @@ package struct DescribedResponse: Sendable {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - about: The description for callers.
-    ///   - contents: The bodies by media type.
+    ///   - contents: The possible bodies. Without any, the response has no body.
     ///   - headers: The headers besides those that all responses have.
     ///   - links: The operations that can follow.
-    ///   - isLocalized: Whether the body is in the user's language.
+    ///   - isLocalized: Whether the body is in the user's language. If so, the response has the header `Content-Language`.
     init(
         _ status: Int,
         _ about: Prose,
@@ -74,7 +79,11 @@ package struct DescribedResponse: Sendable {
         self.isLocalized = isLocalized
     }
 
-    /// Creates a page in the user's language.
+    /// Creates the description of a page in the user's language.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - about: The description of the page's content.
+    ///   - headers: The headers besides those that all responses have.
     static func page(_ status: Int, _ about: Prose, headers: [APIHeader] = []) -> DescribedResponse {
         DescribedResponse(status, about, .page, headers: headers, isLocalized: true)
     }
@@ -86,7 +95,7 @@ struct APIHeader: Sendable {
     let name: String
     /// The schema of its value.
     let schema: Schema
-    /// Whether every response with the status has it.
+    /// Whether every response with the status has the header. Clients may rely on a required header.
     var isRequired = true
     let about: Prose
 
@@ -105,14 +114,14 @@ extension APIHeader {
             "The id by which the server's log knows the request: the request's own `X-Request-Id` if it is sane, else a new one."
     )
 
-    /// The delay before a retry.
+    /// The delay in seconds before a retry can succeed (RFC 9110 §10.2.3).
     static let retryAfter = APIHeader(
         name: "Retry-After",
         schema: .integer(0...Int(Int32.max)),
         about: "The seconds after which a repeat makes sense; the body says the same as `retry_after`."
     )
 
-    /// The scheme of authentication, with status 401.
+    /// The scheme of authentication, which responses with status 401 have (RFC 6750 §3).
     static let authenticate = APIHeader(
         name: "WWW-Authenticate",
         schema: .text(TextRules(choices: ["Bearer"])),
@@ -120,7 +129,7 @@ extension APIHeader {
         about: "The scheme by which requests authenticate (RFC 6750)."
     )
 
-    /// The state of the limits that count the request.
+    /// The two headers that report the policies and the remaining quotas of the limits that count the request.
     static let rateLimits = [
         APIHeader(
             name: "RateLimit-Policy",
@@ -149,10 +158,11 @@ extension APIHeader {
         )
     }
 
-    /// Returns the header with an error code.
+    /// Returns the header `X-Error-Code`.
     /// - Parameters:
-    ///   - codes: The codes that are possible.
-    ///   - isRequired: Whether every response with the status has it.
+    ///   - codes: The possible values.
+    ///   - isRequired: Whether every response with the status has the header. It is `false` if the same status is also used without an
+    ///     error.
     static func errorCode(_ codes: [ErrorCode], isRequired: Bool = true) -> APIHeader {
         APIHeader(
             name: "X-Error-Code",

@@ -1,13 +1,14 @@
 import ErrorContract
 import StrictJSON
 
-/// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand; tests validate
-/// the examples of all codes against them.
+/// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand: error bodies
+/// are
+/// encoded by `ErrorForm` and have no wire type to record. Tests validate the examples of all codes against these schemas.
 enum ErrorSchemas {
     /// All schemas, without those that they refer to.
     static let all = [standard, flat, success, detail, problem]
 
-    /// Returns the schema of a format's bodies. An unknown format has the standard one.
+    /// Returns the schema of a format's bodies. A format that is not known here gets the schema of the standard format.
     static func schema(of form: ErrorForm) -> NamedSchema {
         // Compares names: a new format has its schema here before it has its case.
         switch form.rawValue {
@@ -19,7 +20,7 @@ enum ErrorSchemas {
         }
     }
 
-    /// A code, as a text with a grammar rather than an enumeration, so that generated clients accept codes of later versions.
+    /// An error code. The schema is a pattern rather than an enumeration, so that generated clients accept the codes of later versions.
     static let code = NamedSchema(
         "ErrorCode",
         .text(
@@ -78,7 +79,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form of apps in the field, with `success: false`.
+    /// The form `success`, with `success: false`. Apps that are already installed decode it.
     static let success = NamedSchema(
         "SuccessError",
         .object(

@@ -8,15 +8,18 @@ public import StrictJSON
 /// let document = OpenAPIDocument(description).json
 /// ```
 ///
-/// The document is the same for the same settings, member for member, so it can be compared with a stored one to detect changes of the API.
-/// It doesn't depend on requests: compute it once, and serve the bytes.
+/// Two documents with the same settings have the same members in the same order. So a document can be compared with a stored one to detect
+/// changes of the API. The document doesn't depend on requests: compute it once, and serve the bytes.
+///
+/// Use ``ErrorComponents`` instead to describe only the errors.
 public struct OpenAPIDocument: Sendable {
     /// The operations of the API.
     let description: APIDescription
     /// The schemas and responses of errors.
     let errors: ErrorComponents
 
-    /// Creates the document of a description. The work is done by ``json``.
+    /// Creates a writer for a description. It is cheap: ``json`` does the work.
+    /// - Parameter description: The API to describe. Its settings determine the address, the languages and the default format of errors.
     public init(_ description: APIDescription) {
         self.description = description
         errors = ErrorComponents(
@@ -26,7 +29,7 @@ public struct OpenAPIDocument: Sendable {
         )
     }
 
-    /// The document, computed each time.
+    /// The document. Each access computes it again, so store the result.
     /// - Complexity: O(number of operations and codes).
     public var json: JSONValue {
         [
@@ -58,7 +61,7 @@ public struct OpenAPIDocument: Sendable {
         return .object(paths)
     }
 
-    /// The schemas, responses, parameters, headers and examples that operations refer to. Codes that no operation returns are left out.
+    /// The schemas, responses, parameters, headers and examples that operations refer to. Codes that no operation can return are left out.
     private var components: JSONValue {
         let schemas = (description.operations.flatMap(\.mentioned) + errors.schemas).unique
         let codes = ErrorCatalogue.standard.definitions.map(\.code).filter(usedCodes.contains)
@@ -83,7 +86,7 @@ public struct OpenAPIDocument: Sendable {
         Set(description.operations.flatMap { $0.codes(description.settings) })
     }
 
-    /// The configured format first, then the formats of single routes.
+    /// The formats of errors that at least one operation uses, in the order of `ErrorForm.allCases`.
     private var usedForms: [ErrorForm] {
         let forms = [description.settings.errorForm] + description.operations.compactMap { $0.errorForm(description.settings) }
         return ErrorForm.allCases.filter(forms.contains)
@@ -101,8 +104,10 @@ extension APIOperation {
 }
 
 extension OpenAPIDocument {
-    /// Returns the JSON of an operation.
-    /// - Parameter group: The group, which becomes its tag.
+    /// Returns the Operation Object of an operation (OpenAPI 3.1 §4.8.10).
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - group: The operation's group, whose title becomes the operation's tag.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -121,7 +126,7 @@ extension OpenAPIDocument {
         operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
     }
 
-    /// Returns the JSON of a request body in both media types, first the one that clients of the operation usually send.
+    /// Returns the JSON of a request body in both media types. The first one is the type that clients of the operation usually send.
     private func json(of request: RequestContent) -> JSONValue {
         let example = JSONValue.object(request.example)
         let json = ("application/json", JSONValue.object(["schema": Schema.named(request.schema).json, "example": example]))
@@ -144,8 +149,11 @@ extension OpenAPIDocument {
         return .object(responses)
     }
 
-    /// Returns the response of a status. If it stands for exactly one code in the configured format, it is a reference to the shared
-    /// response.
+    /// Returns the response of a status.
+    ///
+    /// A status can belong to a response without an error, to error codes, or to both. If it belongs to exactly one code in the configured
+    /// format,
+    /// the result is a reference to the shared response of this code. Otherwise the response is written in full.
     private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
@@ -156,7 +164,7 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// Returns the response with a page for an error or for another response with the same status.
+    /// Returns the response for a status whose errors are pages. The description lists the response without an error first, then the codes.
     private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [
@@ -184,7 +192,7 @@ extension OpenAPIDocument {
 }
 
 extension JSONValue {
-    /// Returns the response with additional contents.
+    /// Returns the response with additional media types, for a status that is used with and without an error.
     fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }

@@ -2,7 +2,10 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// The files under `/.well-known`, as far as the settings configure them.
+    /// Returns the operations that serve files under `/.well-known` for phones and password managers.
+    /// - Parameter settings: The settings, which turn the files for Apple and Android on. The redirect of `/.well-known/change-password` is
+    ///   always
+    ///   included.
     static func appLinks(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Links that open apps",
@@ -114,6 +117,7 @@ extension OperationGroup {
         about: "The page's address."
     )
 
+    /// Any list of texts.
     private static let texts = Schema.list(of: .text())
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))
 

@@ -2,11 +2,13 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The pages behind the emailed links, and their forms.
+/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API, so they still have the word
+/// `Freeze`
+/// for the operations that lock an account.
 package enum RecoveryPageOperation: String, AccountOperations {
     case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
 
-    /// The description of the operation. Errors are pages, so the statuses are listed as responses with what the page says.
+    /// The description of the operation. Errors are pages, so each status is a response with a description of the page.
     package var row: APIOperation {
         switch self {
         case .openResetPage:

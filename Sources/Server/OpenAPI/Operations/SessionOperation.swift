@@ -2,9 +2,9 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// A group of the account API's operations. Each case is an operation, and the raw value is its id in the document.
+/// A group of the account API's operations. Each case is an operation, and the raw value is its `operationId` in the document.
 ///
-/// The router requires a handler for each case: a case without a handler, or a handler without a case, does not compile.
+/// The router requires a handler for each case: a case without a handler, or a handler without a case, doesn't compile.
 package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Sendable {
     /// The description of the operation.
     var row: APIOperation { get }
@@ -111,7 +111,7 @@ package enum SessionOperation: String, AccountOperations {
         about: "The device token of a browser, which the page for a new password sets. Any other text counts as none."
     )
 
-    /// Returns a response with a pair of tokens, and links to the operations that accept them.
+    /// Returns a response with a pair of tokens. It links to the operations that accept its refresh token.
     private static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
         let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
         let example: JSONValue = [
@@ -144,7 +144,7 @@ extension OperationGroup {
     )
 }
 
-/// The values of the reference's examples: the user Ana, her account, her tokens. The tokens have the right form, but no server accepts
+/// The values of the reference's examples: the user Ana, her account and her tokens. The tokens have a valid form, but no server accepts
 /// them.
 package enum AccountExamples {
     /// A reset token.

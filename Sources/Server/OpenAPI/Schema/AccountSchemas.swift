@@ -4,8 +4,9 @@ import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
 ///
-/// Where a pattern can't express the server's rule, it accepts more than the server, never less: a client that validates by the schema must
-/// not refuse a value that the server accepts.
+/// A client that validates by a schema must not refuse a value that the server accepts. So where a pattern can't express the server's rule,
+/// it
+/// accepts more values than the server, never fewer.
 enum AccountValues {
     /// The grammar of `EmailAddress` for addresses in ASCII.
     static let emailPattern =
@@ -25,7 +26,7 @@ enum AccountValues {
         )
     )
 
-    /// The rule of `FirstName`, as far as it needs no Unicode tables. Many implementations of patterns don't support `\\p`.
+    /// The rules of `FirstName` that don't need Unicode tables. Many implementations of ECMA-262 patterns don't support `\p`.
     static let firstNamePattern =
         "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
         + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
@@ -39,7 +40,8 @@ enum AccountValues {
         )
     )
 
-    /// A present password, of any form.
+    /// An existing password, as a sign-in sends it. The policy of new passwords doesn't apply, because passwords may be older than the
+    /// policy.
     static let password = NamedSchema(
         "Password",
         .text(
@@ -49,7 +51,7 @@ enum AccountValues {
         )
     )
 
-    /// A reset token. Any text within the length is a token of the right form, so that responses don't differ.
+    /// A reset token. Each text within the length is valid by the schema. So a malformed token and an unknown token get the same response.
     static let resetToken = NamedSchema(
         "ResetToken",
         .text(
@@ -81,10 +83,12 @@ enum AccountValues {
 }
 
 extension NamedSchema {
-    /// Returns the schema of a new password. The server's policy may refuse passwords that match it, such as very common ones.
+    /// Returns the schema of a new password.
+    ///
+    /// The schema can't express the whole policy: the server also refuses, for example, very common passwords with `AUTH_WEAK_PASSWORD`.
     /// - Parameters:
-    ///   - minimum: The shortest length, in characters.
-    ///   - needsLettersAndDigits: Whether both are required, which the description states.
+    ///   - minimum: The smallest length, in characters, at most 256.
+    ///   - needsLettersAndDigits: Whether a password needs both letters and digits. Only the description contains this rule.
     static func newPassword(minimum: Int = 8, needsLettersAndDigits: Bool = false) -> NamedSchema {
         let letters: Prose = needsLettersAndDigits ? "It must contain letters and digits." : ""
         return NamedSchema(
@@ -131,18 +135,24 @@ extension Language: DescribedValue {
 }
 
 /// Information about a member that its wire type doesn't have: its purpose, or a narrower schema.
+/// ``NamedSchema/init(recording:example:optional:)``
+/// combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
     let schema: Schema?
     let purpose: Prose
 
     /// Creates a note.
     /// - Parameters:
-    ///   - schema: The schema instead of the derived one; `nil` keeps that.
-    ///   - purpose: The purpose of the member; empty adds none.
+    ///   - schema: The schema that replaces the recorded one; `nil` keeps the recorded schema.
+    ///   - purpose: The purpose of the member. An empty text adds none.
     init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
 
-    /// The notes by `Type.member`, by `member` for all other types, or by `Type` for the meaning of a type.
+    /// The notes by key.
+    ///
+    /// A key has one of three forms: `Type.member` for a member of one type, `member` for a member of all other types, or `Type` for the
+    /// meaning of
+    /// a type. A note with `Type.member` replaces the note with `member`.
     static let all: [String: MemberNote] = [
         "AccountUser": "An account as its owner sees it.",
         "AccountUser.id": "The account's id.",

@@ -1,10 +1,12 @@
 import ErrorContract
 import StrictJSON
 
-/// The schema of a JSON value, as far as JSON Schema (draft 2020-12) can describe it.
+/// The schema of a JSON value. It covers the part of JSON Schema (draft 2020-12) that the account API needs.
 ///
-/// It covers what the account API needs. Numbers with fractions, unions and conditions are missing on purpose: generated clients support
-/// them badly.
+/// Numbers with fractions, unions and conditions are missing on purpose, because many generators of clients don't support them well. Values
+/// whose rules need them have a wider schema.
+///
+/// A schema also has facts that JSON Schema can't express: ``refusals`` are the error codes for values that the server doesn't accept.
 package struct Schema: Sendable {
     /// The kind of value.
     indirect enum Kind: Sendable {
@@ -32,7 +34,7 @@ package struct Schema: Sendable {
     let kind: Kind
     /// The meaning of the value; empty if the name is sufficient.
     var meaning: Prose = ""
-    /// The codes with which a value of the right JSON type is refused.
+    /// The codes with which the server refuses a value that has the right JSON type but breaks the rules of the schema.
     var refusals: [ErrorCode] = []
 
     /// Creates the schema of a text.
@@ -49,7 +51,9 @@ package struct Schema: Sendable {
     }
 
     /// Creates the schema of a whole number.
-    /// - Parameter range: The valid values; `nil` if all are.
+    /// - Parameters:
+    ///   - range: The valid values; `nil` allows all.
+    ///   - meaning: The meaning of the value.
     static func integer(_ range: ClosedRange<Int>? = nil, _ meaning: Prose = "") -> Schema {
         Schema(kind: .integer(range), meaning: meaning)
     }
@@ -60,7 +64,9 @@ package struct Schema: Sendable {
     }
 
     /// Creates the schema of an array.
-    /// - Parameter minimum: The smallest number of elements.
+    /// - Parameters:
+    ///   - element: The schema of each element.
+    ///   - minimum: The smallest number of elements, 0 by default. There is no greatest number.
     static func list(of element: Schema, atLeast minimum: Int = 0) -> Schema {
         Schema(kind: .list(of: element, atLeast: minimum))
     }
@@ -70,7 +76,7 @@ package struct Schema: Sendable {
         Schema(kind: .map(of: element), meaning: meaning)
     }
 
-    /// Creates the schema of an object with known members.
+    /// Creates the schema of an object with known members. The JSON Schema allows further members, because later versions may add some.
     static func object(_ fields: Field..., meaning: Prose = "") -> Schema {
         Schema(kind: .object(fields), meaning: meaning)
     }
@@ -78,7 +84,7 @@ package struct Schema: Sendable {
     /// Creates a reference to a named schema.
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
-    /// The schema itself, if this is a reference to a named one.
+    /// The schema to which this one refers. It is the schema itself if the kind is not ``Kind/named(_:)``.
     var resolved: Schema {
         if case .named(let named) = kind { named.schema.resolved } else { self }
     }
@@ -92,15 +98,16 @@ package struct Schema: Sendable {
     }
 }
 
-/// The rules of a text. All that are set apply.
+/// The rules of a text. A text must fulfill all rules that are set.
 struct TextRules: Sendable {
-    /// The length in characters.
+    /// The valid lengths in characters; `nil` allows all lengths.
     var length: ClosedRange<Int>?
-    /// A regular expression of ECMA-262 with the flag `u`.
+    /// A regular expression in the syntax of ECMA-262 with the flag `u`. It isn't anchored, so a pattern for the whole text needs `^` and
+    /// `$`.
     var pattern: String?
-    /// A format of JSON Schema, such as `uuid`.
+    /// A format of JSON Schema, such as `uuid`. Validators may ignore formats, so a rule that matters also needs a pattern.
     var format: String?
-    /// The only valid values; empty if there are others.
+    /// The only valid values. An empty array allows all values.
     var choices: [String] = []
 }
 
@@ -111,7 +118,12 @@ package struct NamedSchema: Sendable {
     /// The schema that the document has under the name.
     package let schema: Schema
 
-    /// Creates a named schema. Two different schemas must not have the same name: the document would only contain the first one.
+    /// Creates a named schema.
+    ///
+    /// Two different schemas must not have the same name: the document would only contain the first one.
+    /// - Parameters:
+    ///   - name: The name in `#/components/schemas`.
+    ///   - schema: The schema.
     init(_ name: String, _ schema: Schema) {
         self.name = name
         self.schema = schema
@@ -150,7 +162,9 @@ package struct Field: Sendable {
     }
 }
 
-/// A text for developers, in English: paragraphs separated by empty lines, and code in backticks. It is rendered as Markdown and as HTML.
+/// A text for developers, in English. It has paragraphs separated by empty lines, and code in backticks. The document contains it as
+/// Markdown,
+/// and the reference page as HTML.
 package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text as CommonMark.
     package let markdown: String

@@ -14,9 +14,11 @@ extension NamedSchema {
     /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote``
     /// adds the meanings of members.
     /// - Parameters:
-    ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects; arrays are not supported.
-    ///   - example: An example of the type, with at least its required members.
-    ///   - optional: The presence of members that the type decodes if they are present. Holdfast sends every member of a response.
+    ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects. Arrays are not supported.
+    ///   - example: An example of the type, with at least the required members.
+    ///   - optional: The presence of members that the type reads with `decodeIfPresent`. In a request such a member is nullable. In a
+    ///     response it is
+    ///     required, because Holdfast sends every member of a response.
     /// - Precondition: The type can be decoded from the example.
     init<Value: Decodable>(recording type: Value.Type, example: JSONValue, optional: Field.Presence) {
         let members = RecordedMembers(of: type, optional: optional)
@@ -29,7 +31,9 @@ extension NamedSchema {
     }
 }
 
-/// The members of one type, in the order in which it reads them.
+/// The members of one type, in the order in which the type reads them.
+///
+/// It is a class because the containers of one decoder share it. A recording runs synchronously on one thread, so it needs no lock.
 private final class RecordedMembers {
     /// The name of the type.
     let owner: String
@@ -51,10 +55,14 @@ private final class RecordedMembers {
         Schema(kind: .object(fields), meaning: MemberNote.all[owner]?.purpose ?? "")
     }
 
-    /// The schema as a member of another type. A nested type has no name in the document.
+    /// The schema as a member of another type. A nested type has no name in the document, so its schema is written in place.
     var reference: Schema { isNested ? schema : .named(NamedSchema(owner, schema)) }
 
     /// Records a member. A member that is read twice is recorded once.
+    /// - Parameters:
+    ///   - name: The name in JSON.
+    ///   - schema: The schema of the type that was read. A ``MemberNote`` with a schema replaces it.
+    ///   - presence: Whether the member may be absent.
     func note(_ name: String, _ schema: Schema, _ presence: Field.Presence) {
         guard !fields.contains(where: { $0.name == name }) else { return }
         let note = MemberNote.all["\(owner).\(name)"] ?? MemberNote.all[name]
@@ -62,9 +70,9 @@ private final class RecordedMembers {
     }
 }
 
-/// A decoder that returns the values of an example and records the keys, types and order in which they are read.
+/// A decoder that returns the values of an example, and records which keys a type reads, with their types and in their order.
 private struct RecordingDecoder: Decoder {
-    /// The example does not match the type that is decoded.
+    /// The example doesn't match the type that is decoded.
     struct Mismatch: Error {}
 
     let value: JSONValue
@@ -80,7 +88,16 @@ private struct RecordingDecoder: Decoder {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Mismatch() }
     func singleValueContainer() -> any SingleValueDecodingContainer { ExampleScalar(decoder: self) }
 
-    /// Decodes a value, and also returns its schema.
+    /// Decodes a member's value, and also returns its schema.
+    ///
+    /// Types with a ``DescribedValue`` have a fixed schema. The members of other types are recorded while the type is decoded. Dates are
+    /// texts in
+    /// ISO 8601.
+    /// - Parameters:
+    ///   - type: The type of the member.
+    ///   - json: The value in the example.
+    ///   - members: The members of the type that has the member.
+    /// - Throws: ``Mismatch`` if the value doesn't have the type, or the error of the type's initializer.
     static func read<Value: Decodable>(_ type: Value.Type, _ json: JSONValue, in members: RecordedMembers) throws -> (
         Value, Schema
     ) {
@@ -104,8 +121,8 @@ private struct RecordingDecoder: Decoder {
         }
     }
 
-    /// Returns the example as a text, number or Boolean.
-    /// - Throws: ``Mismatch`` if it is none of the requested type.
+    /// Returns the example as a text, a Boolean, a `Double` or an `Int`, depending on the requested type.
+    /// - Throws: ``Mismatch`` if the example can't be represented as the requested type.
     func scalar<Value>() throws -> Value {
         let number = value.doubleValue
         let scalars: [Any?] = [value.stringValue, value.boolValue, number, number.flatMap { Int(exactly: $0) }]
@@ -152,6 +169,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// Reads a member and records it.
+    /// - Throws: ``RecordingDecoder/Mismatch`` if the example doesn't have the member.
     private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, _ presence: Field.Presence) throws -> Value {
         guard let json = object[key.stringValue] else { throw RecordingDecoder.Mismatch() }
         let (value, schema) = try RecordingDecoder.read(type, json, in: decoder.members)
