@@ -3,12 +3,16 @@ import PostgresDriver
 import PostgresStores
 
 extension SourceTable {
-    /// The tables that are copied row by row; accounts come before the rows that refer to them.
+    /// The tables that are copied row by row. The order matters: accounts come before the rows that refer to them. The progress of a copy
+    /// stores
+    /// indexes of this array.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
     ]
 
-    /// Accounts, each with its address under the key of PostgreSQL's servers. While a secret is replaced, the previous key is not copied.
+    /// Accounts. Each account also becomes a row of `account_email`, which has the address as a key under the secret of PostgreSQL's
+    /// servers. While
+    /// this secret is replaced, the previous key isn't copied.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -79,7 +83,7 @@ extension SourceTable {
         ]
     )
 
-    /// Refresh tokens, with the account of their session.
+    /// Refresh tokens. The account of a token's session is copied to the token, because PostgreSQL stores it there, too.
     private static let refreshTokens = SourceTable(
         name: "refresh_token",
         key: ["digest"],
@@ -148,7 +152,7 @@ extension SourceTable {
         ]
     )
 
-    /// Tokens of "this was not me".
+    /// The tokens of links that lock an account. The names of the table and its targets still have the word `freeze`.
     private static let accountLockTokens = SourceTable(
         name: "freeze_token",
         key: ["digest"],
@@ -248,7 +252,7 @@ extension SourceTable {
         ]
     )
 
-    /// Audit events. SQLite numbers them; PostgreSQL orders them by account and time.
+    /// Audit events. SQLite numbers them. PostgreSQL orders them by account, time and id.
     private static let auditEvents = SourceTable(
         name: "audit_event",
         key: ["id"],
@@ -281,7 +285,11 @@ extension SourceTable {
         ]
     )
 
-    /// Returns an event's key in PostgreSQL. Its id is derived from its number in SQLite, so that events of the same time keep their order.
+    /// Returns an event's key in PostgreSQL.
+    ///
+    /// The id is a UUID of version 7 (RFC 9562 §5.7) with the time in milliseconds and the number of SQLite, so events of the same time
+    /// keep their
+    /// order. It is derived and not random, so that a repeated copy finds the same row.
     @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
         let number: Int64 = try row.value(0)
         let time: Double = try row.value(2)
@@ -292,7 +300,7 @@ extension SourceTable {
         return [try row.uuid(1), .double(time), .uuid(id)]
     }
 
-    /// Idempotency keys with their responses. Their sums of bytes are computed at the end.
+    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of their sizes.
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],

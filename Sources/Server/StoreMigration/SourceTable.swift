@@ -4,22 +4,24 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// A table of SQLite that is copied, and its target tables. All knowledge of single tables is in ``all``.
+/// A table of SQLite that is copied row by row, and its target tables. Only ``all`` has code for single tables; the rest of the copy works
+/// with
+/// these descriptions.
 struct SourceTable: Sendable {
     /// The name of the table.
     let name: String
-    /// The columns of the primary key, in whose order rows are read.
+    /// The columns of the primary key. Rows are read in the order of these columns.
     let key: [String]
-    /// Additional columns that identify a row in PostgreSQL.
+    /// Columns that PostgreSQL needs in addition to find the row. The log has them, because a removed row can't be read any more.
     var moreKey: [String] = []
     /// The columns that are read after those of the key.
     let columns: String
-    /// The table, with the tables that are joined for further columns.
+    /// The `FROM` clause: the table, and the tables that are joined for further columns.
     let origin: String
     /// The tables of PostgreSQL that have a row for each row of this one.
     let targets: [TargetTable]
 
-    /// The columns in the log of changes.
+    /// The columns in the log of changes, at most three.
     var loggedKey: [String] { key + moreKey }
 
     /// Returns a query for rows: the logged key first, then ``columns``.
@@ -29,7 +31,9 @@ struct SourceTable: Sendable {
         return "SELECT \(keys), \(columns) FROM \(origin) WHERE \(condition)"
     }
 
-    /// Returns a query for the rows after a key, in order. The parameters are the key and the number of rows.
+    /// Returns the query for a page of rows in the order of the key. Its parameters are the key of the last row and the largest number of
+    /// rows.
+    /// - Parameter isFirst: Whether the page is the first one. Its query has no key as a parameter.
     func page(isFirst: Bool) -> String {
         let columns = key.map { "\(name).\($0)" }.joined(separator: ", ")
         let marks = key.map { _ in "?" }.joined(separator: ", ")
@@ -40,7 +44,7 @@ struct SourceTable: Sendable {
     var row: String { selection(where: key.map { "\(name).\($0) = ?" }.joined(separator: " AND ")) }
 }
 
-/// A table of PostgreSQL, and the conversion of rows from SQLite.
+/// A table of PostgreSQL, the statements of the copy, and the conversion of rows from SQLite.
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
@@ -52,7 +56,7 @@ struct TargetTable: Sendable {
     let row: PostgresStatement
     /// Selects the rows after a key, in the order of their first columns. The parameters are these columns and the number of rows.
     let page: PostgresStatement
-    /// Values that are less than the key of any row.
+    /// Values that are less than the key of any row. The first page begins after them.
     let start: [PostgresValue]
     /// Counts the rows.
     let count: PostgresStatement
@@ -62,7 +66,8 @@ struct TargetTable: Sendable {
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
 }
 
-/// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL.
+/// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL. Columns are found by their position in the
+/// query: first the logged key, then ``SourceTable/columns``.
 struct SourceRow {
     /// The name of the table, for errors.
     let table: String
