@@ -7,10 +7,11 @@ import Synchronization
 /// Receives one response from the engine and stores it for its reader.
 ///
 /// The engine pauses while 64 KiB are stored and continues when the reader has taken them. The reader is resumed when the event loop has
-/// processed all bytes that arrived with the head, so that a small response costs one switch between threads, not three.
+/// processed all bytes that arrived with the head. So a small response costs one switch between threads, not three.
 ///
-/// The event loop calls the methods of the delegate; the caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
-/// the state. Continuations and promises are taken out of it under the lock and completed outside, each exactly once.
+/// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
+/// the
+/// state. Continuations and promises are taken out of the state under the lock and completed outside of it, each exactly once.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
@@ -47,7 +48,7 @@ final class Reception: HTTPClientResponseDelegate {
         var isExpired = false
     }
 
-    /// The times of a streamed exchange.
+    /// The times of a streamed exchange. The engine can't enforce them, because its deadline includes the body.
     struct Limits {
         /// The time by which the head of a success must have arrived.
         var headDeadline: NIODeadline
@@ -79,12 +80,16 @@ final class Reception: HTTPClientResponseDelegate {
         sender = body.map { BodySender($0, on: member.loop) }
     }
 
-    /// Sends a request and returns the head of its response.
+    /// Sends a request and returns the head of its response. Call it once.
     ///
-    /// If the event loop is idle, it starts the exchange itself: started from this thread, the exchange would wake the loop several times.
+    /// If the event loop is idle, the loop starts the exchange itself: started from this thread, the exchange would wake the loop several
+    /// times.
     /// If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
-    ///
-    /// - Throws: The engine's error, or `CancellationError`.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
+    ///   - client: The engine.
+    /// - Throws: The engine's error, `CancellationError`, or ``NoHead``.
     func head(of request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
@@ -116,8 +121,9 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a streamed exchange that has taken too long, or schedules the next check. The time in which the reader takes no bytes doesn't
-    /// count.
+    /// Ends a streamed exchange that has taken too long, or schedules the next check for the earliest time at which it can expire. So
+    /// activity costs
+    /// no timer. The time in which the reader takes no bytes doesn't count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
@@ -145,7 +151,7 @@ final class Reception: HTTPClientResponseDelegate {
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
     }
 
-    /// Ends the exchange, if it has not ended.
+    /// Ends the exchange, if it has not ended. If it has not begun, it will not begin.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true
@@ -191,7 +197,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// Does nothing: the end of the exchange is reported by the task's future.
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
-    /// Records the end of the exchange. The reader still gets the chunks that arrived before the end.
+    /// Records the end of the exchange. The reader still gets the chunks that arrived before the end. Only the first call has an effect.
     private func end(_ outcome: Result<Void, any Error>) {
         var result = outcome
         let waiting = state.withLock { state -> Waiting? in
@@ -224,7 +230,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Returns the next chunk of the body, or `nil` at its end. One reader at a time. Canceling the task ends the exchange.
+    /// Returns the next chunk of the body, or `nil` at its end. Only one task may read. Canceling the task ends the exchange.
     /// - Throws: The engine's error, after all chunks that arrived before it.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
@@ -253,7 +259,7 @@ final class Reception: HTTPClientResponseDelegate {
     }
 }
 
-/// The reader of one body. Releasing it before the end of the body closes the request.
+/// The reader of one body. Releasing it before the end of the body closes the request, so an unread response doesn't block a connection.
 final class BodyReader: Sendable {
     private let reception: Reception
     /// Retains the engine, which must not be shut down while a body is read.

@@ -26,7 +26,9 @@ extension TransportError {
         )
     }
 
-    /// The code of an error, and whether the request may have been sent; `nil` for an unknown error.
+    /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. A wrong `false` would allow
+    /// the client
+    /// to repeat a request that the server has processed, so unclear cases are `true`.
     private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
         switch error {
         case let error as HTTPClientError: meaning(of: error)
@@ -41,7 +43,7 @@ extension TransportError {
         }
     }
 
-    /// The same for an error of the engine. Errors before the end of the connection's handshakes mean that nothing was sent.
+    /// Returns the meaning of an error of the engine. Errors before the end of the connection's handshakes mean that nothing was sent.
     private static func meaning(of error: HTTPClientError) -> (Code, wasSent: Bool)? {
         switch error {
         case .cancelled, .requestStreamCancelled: (.cancelled, true)
@@ -56,12 +58,12 @@ extension TransportError {
         }
     }
 
-    /// The same for an error of NIO.
+    /// Returns the meaning of an error of NIO.
     private static func meaning(of error: ChannelError) -> (Code, wasSent: Bool)? {
         if case .connectTimeout = error { (.unreachable, false) } else { (.connectionLost, true) }
     }
 
-    /// The same for an error of TLS.
+    /// Returns the meaning of an error of TLS.
     private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
         switch error {
         case .handshakeFailed(let cause):

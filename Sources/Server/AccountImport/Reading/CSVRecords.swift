@@ -1,8 +1,9 @@
 import Foundation
 
-/// Users as CSV (RFC 4180) with a header.
+/// Reads users from CSV (RFC 4180) with a header. The order of the columns doesn't matter, and unknown columns are ignored.
 enum CSVRecords {
-    /// Reads the records. A row that is invalid doesn't prevent the others from being read.
+    /// Reads the records. An invalid row becomes a refusal, and the others are still read. Empty lines are skipped.
+    /// - Parameter text: The text without a byte order mark.
     /// - Throws: ``ImportFile/Unreadable`` if the header has no `email` or a duplicate column.
     static func read(_ text: Data.SubSequence) throws -> [ImportFile.Reading] {
         var rows = CSVRows(text)
@@ -59,7 +60,10 @@ struct CSVRows {
         position = bytes.startIndex
     }
 
-    /// Returns the next row and the line at which it begins; its fields are `nil` if they are invalid.
+    /// Reads the next row.
+    /// - Returns: The line at which the row begins, and its fields; `nil` at the end. The fields are `nil` if the row is not UTF-8 or has
+    ///   an
+    ///   unclosed quote.
     mutating func next() -> (line: Int, fields: [String]?)? {
         guard position < bytes.endIndex else { return nil }
         let start = line

@@ -14,8 +14,9 @@ final class SMTPSession {
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var mail = InFlightMail()
 
-    /// The email that the callbacks of libcurl read, and the conversation that they record. They run on the thread of the session, during
-    /// ``send(_:isCancelled:)`` and ``probe(_:)``.
+    /// The email that the callbacks of libcurl read, and the conversation that they record. They run on the thread of the session, while a
+    /// method
+    /// of the session blocks.
     fileprivate struct InFlightMail {
         var message: [UInt8] = []
         var offset = 0
@@ -39,11 +40,11 @@ final class SMTPSession {
     }
 
     /// Sends an email, and blocks until it is sent or has failed. It reuses the connection of the previous email if this is still open.
-    /// - Parameters:
-    ///   - envelope: The email.
-    ///   - isCancelled: Called about once a second. If it returns `true`, the connection is closed. The server doesn't deliver an email of
-    ///     which a
-    ///     part is missing.
+    ///
+    /// The second argument is called about once a second. If it returns `true`, the connection is closed. The server doesn't deliver an
+    /// email of
+    /// which a part is missing.
+    /// - Parameter envelope: The email.
     /// - Returns: Success if the server accepted the email with 250.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
         mail = InFlightMail(message: envelope.message, isCancelled: isCancelled)
