@@ -4,10 +4,10 @@ import Synchronization
 
 /// The chunks of one body that have arrived and have not been read. There is one producer, the session, and one reader.
 ///
-/// When ``limit`` bytes are unread, the session is paused; when fewer than half are unread, it continues. On Linux, where that is
-/// impossible, further bytes are written to a temporary file, and the reader gets them after those in memory.
+/// When ``limit`` bytes are unread, the session is paused. When fewer than half are unread, it continues. On Linux, the session can't be
+/// paused. There, further bytes are written to a temporary file, and the reader gets them after those in memory.
 ///
-/// At most one call of ``next()`` may wait. Continuations are resumed outside the lock.
+/// At most one call of ``next()`` may wait. Continuations are resumed outside of the lock.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
@@ -25,9 +25,10 @@ final class Inbox: Sendable {
         var reader: Reader?
         /// Whether the session was asked to pause.
         var isPaused = false
-        /// The file with the bytes that did not fit into memory, and the number of unread ones. They arrived after ``chunks``.
         #if canImport(FoundationNetworking)
+            /// The file with the bytes that did not fit into memory. They arrived after ``chunks``.
             var file: TemporaryFile?
+            /// The number of unread bytes in the file.
             var filed = 0
         #endif
         /// Whether no more bytes are stored, because the exchange was canceled.
@@ -41,7 +42,8 @@ final class Inbox: Sendable {
     /// Creates an empty inbox.
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
-    ///   - setPaused: Called under a lock when the producer pauses and resumes.
+    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when it may continue. It is called while the inbox
+    ///     is locked, so it must not call the inbox.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
@@ -112,8 +114,9 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Returns the next chunk, or `nil` at the end. Waits if there is none.
-    /// - Throws: The `TransportError` that has ended the body; on Linux, also errors of the temporary file.
+    /// Returns the next chunk, or `nil` at the end. If there is none, it waits until the session delivers one or ends the body.
+    /// - Throws: The `TransportError` that has ended the body, after all chunks that arrived before it. On Linux, also errors of the
+    ///   temporary file.
     func next() async throws -> [UInt8]? {
         #if canImport(FoundationNetworking)
             let file = state.withLock { $0.first == $0.chunks.count && $0.filed > 0 ? $0.file : nil }

@@ -65,7 +65,8 @@ extension URLRequest {
 }
 
 extension HTTPRequest {
-    /// The priority of the task for the request, by the urgency in its `Priority` (RFC 9218), from 0, the most urgent, to 7.
+    /// The priority of the task for the request, derived from the urgency in its `Priority` header (RFC 9218 §4.1). An urgency of 0 to 2 is
+    /// a high priority, 3 is the default, and 4 to 7 is a low priority.
     var taskPriority: Float {
         guard let value = headerFields[.priority], value.hasPrefix("u="), let urgency = value.dropFirst(2).first?.wholeNumberValue
         else { return URLSessionTask.defaultPriority }
@@ -180,8 +181,9 @@ extension URLError {
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
 
+        /// Creates a stream. It reads nothing before the session does.
         /// - Parameters:
-        ///   - length: The number of bytes, if it is known.
+        ///   - length: The number of bytes; `nil` if it is unknown.
         ///   - next: Returns the next chunk, or `nil` at the end.
         init(length: Int64?, next: @escaping () throws -> [UInt8]?) {
             (missing, self.next) = (length, next)

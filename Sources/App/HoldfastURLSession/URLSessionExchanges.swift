@@ -9,9 +9,15 @@ import Synchronization
 
 /// The exchanges in flight of one session, by task. It is the delegate of the session.
 ///
-/// An exchange passes through the phases `created`, `waiting` for the head, optionally `held` for a small body, and `receiving` or
-/// `delivered`. Each caller's continuation is resumed exactly once: by the head, by the end of the task, or at once if the task was
-/// canceled before the caller waited. The one that changes the phase under the lock resumes the continuation after it.
+/// An exchange passes through these phases:
+///
+/// 1. `created`: The task exists, and no caller waits.
+/// 2. `waiting`: A caller waits for the head.
+/// 3. `held`: The head of a small response has arrived, and the caller still waits for the body. Other responses skip this phase.
+/// 4. `receiving` or `delivered`: The caller reads the body as it arrives, or has received it with the head.
+///
+/// Each caller's continuation is resumed exactly once: by the head, by the end of the task, or immediately if the task was canceled before
+/// the caller waited. The thread that changes the phase under the lock resumes the continuation after it has released the lock.
 ///
 /// Three threads meet here: the caller's, the queue of the session, and the timer of deadlines. All state is guarded by one mutex per
 /// session. Under the lock, no continuation is resumed, and of the session's methods only the decision about a redirect is called.
@@ -111,7 +117,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         /// The time at which deadlines are checked next.
         var nextCheck: ContinuousClock.Instant?
 
-        /// - Returns: The time at which a check must be scheduled, if no earlier one is.
+        /// Records the time at which an exchange expires.
+        /// - Returns: The time for which the caller must schedule a check; `nil` if an earlier check is already scheduled.
         mutating func noteExpiry(_ expiry: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
             guard let expiry, nextCheck.map({ expiry < $0 }) ?? true else { return nil }
             nextCheck = expiry
@@ -128,20 +135,21 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     #if !canImport(FoundationNetworking)
         private let challenges: URLSessionTransport.ChallengeHandler?
 
-        /// - Parameter challenges: Decides about authentication challenges; `nil` to let the system decide.
+        /// Creates a delegate without exchanges.
+        /// - Parameter challenges: Decides about authentication challenges; `nil` lets the system decide.
         init(challenges: URLSessionTransport.ChallengeHandler? = nil) {
             self.challenges = challenges
         }
     #endif
 
-    /// Registers a task, which is canceled at the deadline, even while its body arrives. `timeoutInterval` would only limit the
-    /// time between two bytes.
+    /// Registers a task before it is started. The task is canceled at the deadline, even while its body arrives. The session's own
+    /// `timeoutInterval` would only limit the time between two bytes.
     /// - Parameters:
     ///   - task: The task.
     ///   - deadline: The deadline of the exchange; for a streamed one, that of the head of a success.
     ///   - idleTimeout: The maximum time without a byte; `nil` if the exchange is not streamed.
     ///   - body: The body of the request.
-    ///   - endBody: Ends the sending of a body that is a stream.
+    ///   - endBody: Ends the sending of a body that is a stream. It may be called several times and by any thread.
     func add(
         _ task: URLSessionTask,
         deadline: ContinuousClock.Instant,
@@ -175,9 +183,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         return failure == nil
     }
 
-    /// Cancels a task.
-    /// On Linux, a session that waits for the decision about a redirect must receive it before the cancellation or not at all;
-    /// otherwise the process ends. The decision is therefore made under the lock, and only if no cancellation is recorded.
+    /// Cancels a task. It can be called before, during and after the exchange, and by any thread.
+    ///
+    /// On Linux, a session that waits for the decision about a redirect must receive this decision before the cancellation or not at all;
+    /// otherwise the process ends. So the decision is made under the lock, and only if no cancellation is recorded.
     func cancel(_ task: URLSessionTask) {
         let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
@@ -186,8 +195,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let cancellation { cancelLater([cancellation]) }
     }
 
-    /// Cancels tasks on another thread, because a cancellation waits for the queue of the session, on which this method may
-    /// have been called.
+    /// Cancels tasks on another thread. A cancellation waits for the queue of the session, and this method may have been called on that
+    /// queue.
     private func cancelLater(_ cancellations: [Cancellation]) {
         for cancellation in cancellations { cancellation.unblock() }
         let tasks = cancellations.map(\.task)
@@ -306,8 +315,6 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Passes on bytes of a body. If they complete a held response, its caller is resumed once with head and body.
-    ///
-    /// Reports the progress of the request's body, and counts it as activity.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
             guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }
@@ -331,8 +338,6 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Ends an exchange: resumes its caller, or ends its body. A cancellation or a deadline that came too late doesn't turn a complete
     /// response into an error.
-    ///
-    /// Stops at each redirect, so that the transport can follow it by its rules.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
         let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
@@ -366,8 +371,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Asks the app's handler about the server's certificate or for a client certificate. Other challenges get the default handling, so
-    /// that a 401 is a response.
+    /// Reports the progress of the request's body, and counts it as activity of the exchange.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -383,6 +387,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         progress?(TransferProgress(completed: totalBytesSent, total: length))
     }
 
+    /// Stops at each redirect, so that the transport can follow it by its own rules.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -397,6 +402,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
+        /// Calls the app's handler for the server's certificate or for a client certificate. Other challenges get the default handling, so
+        /// that a 401 is a response.
         func urlSession(
             _ session: URLSession,
             task: URLSessionTask,

@@ -17,11 +17,14 @@ public import ResilientHTTP
 /// let api = APIClient(baseURL: url, transport: URLSessionTransport())
 /// ```
 ///
-/// A transport has one `URLSession`, whose connections all its requests share: create one transport per app. It is thread-safe.
+/// A transport has one `URLSession`, whose connections all its requests share: create one transport per app. It can be used by several
+/// tasks at the same time. Releasing it doesn't interrupt requests in flight.
 ///
-/// On Linux, Foundation has limits that the transport works around, at a cost: a request with a body, or one that is not safe to repeat,
-/// opens a new connection; a body that is a stream is written to a temporary file before it is sent; and a slow reader of a large response
-/// doesn't pause the server, so that unread bytes are written to a temporary file.
+/// On Linux, Foundation has limits that the transport works around, at a cost:
+///
+/// - A request with a body, or one that is not safe to repeat, opens a new connection.
+/// - A body that is a stream is written to a temporary file before it is sent.
+/// - A slow reader of a large response doesn't pause the server, so unread bytes are written to a temporary file.
 public final class URLSessionTransport: HTTPTransport {
     /// A session and the delegate of its tasks. The transport has one for most requests, and on Linux one more for each request that needs
     /// a new connection.
@@ -223,8 +226,9 @@ public final class URLSessionTransport: HTTPTransport {
         }
     #endif
 
-    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun; it ends after
-    /// the task.
+    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun, and ends
+    /// after the task.
+    /// - Throws: The session's error. If the caller's task is canceled, this is `URLError` with the code `cancelled`.
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

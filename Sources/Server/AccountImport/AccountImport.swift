@@ -16,12 +16,10 @@ public import Foundation
 /// ```
 ///
 /// Passwords are not needed: hashes of other systems are stored as they are, and replaced at the next sign-in of the user. A record that
-/// can't
-/// become an account is refused with a reason, and the others are imported.
+/// can't become an account is refused with a reason, and the others are imported.
 ///
 /// Servers may run meanwhile. Each batch delays their writes for one transaction. Memory grows with the number of records, because
-/// duplicate
-/// addresses are detected across the whole import.
+/// duplicate addresses are detected across the whole import.
 public struct AccountImport: Sendable {
     /// The counts of an import so far.
     public struct Progress: Hashable, Sendable {

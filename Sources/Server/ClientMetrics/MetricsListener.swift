@@ -8,11 +8,9 @@ import Timekeeping
 /// series.
 ///
 /// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls. Labels are `outcome` (`success`, or the error's code)
-///   and
-///   `gave_up` (the reason why a call was not retried, or `no`).
+///   and `gave_up` (the reason why a call was not retried, or `no`).
 /// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport. The label `status` is `2xx`
-///   and so
-///   on, or `none` without a response.
+///   and so on, or `none` without a response.
 /// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with the label `reason`. The duration is the planned
 ///   one.
 /// - `http_client_refusals`: calls that the client itself refused, with the label `by`.

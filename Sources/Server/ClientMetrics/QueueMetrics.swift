@@ -5,8 +5,7 @@ public import OfflineQueue
 /// Counts the events of an offline queue and reports its size, for swift-metrics.
 ///
 /// - `offline_queue_events`: a counter with the label `event` (`queued`, `sending`, `delivered`, `failed`, `dead_lettered` and so on). The
-///   label
-///   `reason` is the kind of the error of a failed call, or the reason of a dead letter or a pause; otherwise it is `none`.
+///   label `reason` is the kind of the error of a failed call, or the reason of a dead letter or a pause; otherwise it is `none`.
 /// - `offline_queue_pending`, `offline_queue_dead_letters` and `offline_queue_bytes`: gauges of the queue's size after each event.
 ///
 /// No label contains an account, a lane, a path or a request. At most 20 kinds of errors have their own series; further ones count as

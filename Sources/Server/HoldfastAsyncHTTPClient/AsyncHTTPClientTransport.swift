@@ -11,15 +11,13 @@ import Tracing
 ///
 /// Use it on Linux and in servers, where an event loop is running anyway. In apps for Apple's systems, `URLSessionTransport` of
 /// `HoldfastURLSession` respects the system's proxies, VPN and background rules. Create one transport per process, because each transport
-/// has
-/// its own pool of connections.
+/// has its own pool of connections.
 ///
 /// It stores no cookies and no cache. Redirects are only followed for GET and HEAD, and a redirect to another origin carries no
 /// `Authorization`. A body is read from the connection at the speed of its reader, at most 64 KiB ahead.
 ///
 /// No request is sent twice: if a connection breaks or can't be established, the request fails immediately. `ResilientHTTP` decides whether
-/// to
-/// repeat it.
+/// to repeat it.
 ///
 /// All methods can be called by several tasks at the same time. The engine is shut down when the transport and all responses that are being
 /// read are released.
@@ -68,8 +66,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     /// Sends a request once, and follows redirects. Use it for responses that fit into memory; ``stream(_:body:timeout:idleTimeout:)`` has
-    /// no limit
-    /// for the size.
+    /// no limit for the size.
     ///
     /// Canceling the task closes the request, as does the end of the time, even while the body arrives.
     /// - Parameters:
@@ -89,15 +86,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     ///
     /// Use it instead of ``send(_:body:timeout:)`` for bodies of any size: `timeout` applies only until the head, and the body may take any
-    /// time as
-    /// long as bytes arrive. The request asks for an uncompressed response unless it has an `Accept-Encoding`.
+    /// time as long as bytes arrive. The request asks for an uncompressed response unless it has an `Accept-Encoding`.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
     ///   - body: The body; `nil` sends none.
     ///   - timeout: The time until the head of a success; at most a year.
     ///   - idleTimeout: The longest time without a byte in either direction; at most a year. The time in which the reader takes no bytes
-    ///     doesn't
-    ///     count.
+    ///     doesn't count.
     /// - Returns: The head of the response, and its body. Releasing the body before its end closes the request.
     /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func stream(

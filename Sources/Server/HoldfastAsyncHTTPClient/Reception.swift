@@ -10,8 +10,7 @@ import Synchronization
 /// processed all bytes that arrived with the head. So a small response costs one switch between threads, not three.
 ///
 /// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
-/// the
-/// state. Continuations and promises are taken out of the state under the lock and completed outside of it, each exactly once.
+/// the state. Continuations and promises are taken out of the state under the lock and completed outside of it, each exactly once.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
@@ -83,8 +82,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// Sends a request and returns the head of its response. Call it once.
     ///
     /// If the event loop is idle, the loop starts the exchange itself: started from this thread, the exchange would wake the loop several
-    /// times.
-    /// If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
+    /// times. If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
     /// - Parameters:
     ///   - request: The request.
     ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
@@ -122,8 +120,7 @@ final class Reception: HTTPClientResponseDelegate {
     }
 
     /// Ends a streamed exchange that has taken too long, or schedules the next check for the earliest time at which it can expire. So
-    /// activity costs
-    /// no timer. The time in which the reader takes no bytes doesn't count.
+    /// activity costs no timer. The time in which the reader takes no bytes doesn't count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in

@@ -27,8 +27,7 @@ extension TransportError {
     }
 
     /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. A wrong `false` would allow
-    /// the client
-    /// to repeat a request that the server has processed, so unclear cases are `true`.
+    /// the client to repeat a request that the server has processed, so unclear cases are `true`.
     private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
         switch error {
         case let error as HTTPClientError: meaning(of: error)

@@ -7,8 +7,7 @@ import SQLiteStores
 ///
 /// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change, and the log has exactly the
 /// committed changes. The log only has keys: a pass reads the rows themselves from its snapshot. So a row that changed several times is
-/// copied
-/// once per pass.
+/// copied once per pass.
 struct CopySource: Sendable {
     /// The connection for reads. Each pass reads one snapshot with it.
     let reader: DatabaseQueue
@@ -44,8 +43,7 @@ struct CopySource: Sendable {
 
     /// Starts the log of changes, unless there is one already. After the return, every change of a copied table is logged.
     /// - Returns: The random name of the log. If it differs from the name that the progress has, changes were not logged in between, and
-    ///   the copy
-    ///   must begin again.
+    ///   the copy must begin again.
     /// - Throws: GRDB's `DatabaseError`.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
@@ -133,8 +131,7 @@ struct CopySource: Sendable {
     }
 
     /// Runs a closure with SQLite's write lock, and then seals the database in the same transaction. If the closure throws, the transaction
-    /// is
-    /// rolled back and the database isn't sealed.
+    /// is rolled back and the database isn't sealed.
     /// - Parameter body: The closure, which reads the last state of the database. Writers wait while it runs.
     /// - Returns: The result of the closure, and the time for which writers waited.
     /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
@@ -171,8 +168,7 @@ struct CopySource: Sendable {
 }
 
 /// A snapshot of the database, which is an open transaction of a connection. It is only valid in the closure of
-/// ``CopySource/withSnapshot(_:)``
-/// or ``CopySource/withSeal(_:)``.
+/// ``CopySource/withSnapshot(_:)`` or ``CopySource/withSeal(_:)``.
 struct SourceSnapshot: Sendable {
     fileprivate let queue: DatabaseQueue
 

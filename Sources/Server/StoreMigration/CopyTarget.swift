@@ -40,8 +40,7 @@ struct TargetRow: Sendable {
 }
 
 /// The PostgreSQL database of a copy. Its state is in two rows of the table `shared_value`: `copy` while a copy is in progress, and
-/// `copied`
-/// after a copy was completed. Servers refuse to start on a database with an incomplete copy.
+/// `copied` after a copy was completed. Servers refuse to start on a database with an incomplete copy.
 struct CopyTarget: Sendable {
     /// The connections to PostgreSQL.
     let database: PostgresDatabase
@@ -160,8 +159,7 @@ struct CopyTarget: Sendable {
     }
 
     /// Writes the data that is copied as a whole: the decoys, the time of the last retry and the keys of access tokens, which stay
-    /// encrypted. It
-    /// also computes the sums of the idempotency keys' sizes. A repetition replaces the data.
+    /// encrypted. It also computes the sums of the idempotency keys' sizes. A repetition replaces the data.
     /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()

@@ -5,8 +5,7 @@ import Foundation
 /// order.
 ///
 /// The checksum finds accidental differences, such as missing or damaged rows. It doesn't protect against attackers: with chosen rows,
-/// equal
-/// sums can be constructed. Two different sets of rows have the same checksum by chance with a probability of about 2⁻⁶⁴.
+/// equal sums can be constructed. Two different sets of rows have the same checksum by chance with a probability of about 2⁻⁶⁴.
 public struct RowChecksum: Hashable, Sendable {
     /// The number of rows.
     public private(set) var count = 0

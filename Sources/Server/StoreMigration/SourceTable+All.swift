@@ -4,15 +4,13 @@ import PostgresStores
 
 extension SourceTable {
     /// The tables that are copied row by row. The order matters: accounts come before the rows that refer to them. The progress of a copy
-    /// stores
-    /// indexes of this array.
+    /// stores indexes of this array.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
     ]
 
     /// Accounts. Each account also becomes a row of `account_email`, which has the address as a key under the secret of PostgreSQL's
-    /// servers. While
-    /// this secret is replaced, the previous key isn't copied.
+    /// servers. While this secret is replaced, the previous key isn't copied.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -288,8 +286,7 @@ extension SourceTable {
     /// Returns an event's key in PostgreSQL.
     ///
     /// The id is a UUID of version 7 (RFC 9562 §5.7) with the time in milliseconds and the number of SQLite, so events of the same time
-    /// keep their
-    /// order. It is derived and not random, so that a repeated copy finds the same row.
+    /// keep their order. It is derived and not random, so that a repeated copy finds the same row.
     @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
         let number: Int64 = try row.value(0)
         let time: Double = try row.value(2)

@@ -5,8 +5,7 @@ import PostgresStores
 import SQLiteStores
 
 /// A table of SQLite that is copied row by row, and its target tables. Only ``all`` has code for single tables; the rest of the copy works
-/// with
-/// these descriptions.
+/// with these descriptions.
 struct SourceTable: Sendable {
     /// The name of the table.
     let name: String

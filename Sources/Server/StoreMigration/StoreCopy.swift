@@ -12,8 +12,7 @@ import SQLiteStores
 /// 3. The logged rows are copied again, in passes, until at most 1,000 changes are left. The last of these passes writes the state of one
 ///    snapshot of SQLite, and the checksums of all tables are compared with that snapshot.
 /// 4. The final pass runs while SQLite's write lock is held. It copies the rest of the log, compares each copied row, counts the rows of
-///    all
-///    tables, and seals SQLite.
+///    all tables, and seals SQLite.
 ///
 /// ```swift
 /// let copy = StoreCopy(from: file, to: database, emailKeys: emailKeys)
@@ -24,8 +23,7 @@ import SQLiteStores
 /// final pass, the server on SQLite refuses writes as busy until servers on PostgreSQL take over.
 ///
 /// Memory doesn't depend on the size of the data. A copy may be killed or canceled at any time; the next one continues it. Rate limits are
-/// not
-/// copied. ``undo(_:)`` returns to SQLite.
+/// not copied. ``undo(_:)`` returns to SQLite.
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
@@ -151,8 +149,7 @@ public struct StoreCopy: Sendable {
     /// - Parameter report: Called with the progress after each batch, from the task of the caller.
     /// - Returns: A report of the copy; `nil` if an earlier copy has already moved the data to this database.
     /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite continues unless an earlier copy
-    ///   sealed the
-    ///   database.
+    ///   sealed the database.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
@@ -209,8 +206,7 @@ public struct StoreCopy: Sendable {
     /// Runs passes, the last one with the write lock held.
     ///
     /// A final pass that takes longer than ``longestPause`` is canceled, and its transaction on SQLite is rolled back, so that writes
-    /// continue.
-    /// The rows that it has written to PostgreSQL stay, so the next pass has less to do. After 20 attempts, the copy fails.
+    /// continue. The rows that it has written to PostgreSQL stay, so the next pass has less to do. After 20 attempts, the copy fails.
     /// - Parameters:
     ///   - source: The SQLite database.
     ///   - pass: The state of the copy. It only changes if the final pass succeeds, or to the progress that PostgreSQL stores.
@@ -326,8 +322,7 @@ public struct StoreCopy: Sendable {
 }
 
 /// The state of a copy: writes rows to PostgreSQL and advances the progress. It is a value, so that the state before a failed final pass
-/// can be
-/// restored.
+/// can be restored.
 private struct CopyPass: Sendable {
     /// The PostgreSQL database.
     let target: CopyTarget

@@ -10,10 +10,8 @@ import Synchronization
 /// - A second has passed. Until then, the cache can't detect what other processes count or refund.
 ///
 /// The table has two generations of 4,096 entries: when the newer one is full, it replaces the older one. Changes of keys are counted in
-/// 1,024
-/// counters, which are selected by the digest. A refusal is valid while the sum of its keys' counters is the same. A removed refusal, or
-/// two keys
-/// that share a counter, only cost a round trip.
+/// 1,024 counters, which are selected by the digest. A refusal is valid while the sum of its keys' counters is the same. A removed refusal,
+/// or two keys that share a counter, only cost a round trip.
 ///
 /// A mutex protects the state. It is locked for a few dictionary lookups and never during a round trip.
 final class KnownRefusals: Sendable {
@@ -63,8 +61,7 @@ final class KnownRefusals: Sendable {
     ///   - claims: The claims of the request.
     ///   - now: The time in nanoseconds of the process's clock.
     /// - Returns: The refusal with delays that are shorter by the time since the reply, or `nil` if none is valid; and the version of the
-    ///   keys, which
-    ///   the caller passes to ``note(_:_:to:version:sent:received:)``.
+    ///   keys, which the caller passes to ``note(_:_:to:version:sent:received:)``.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)

@@ -3,8 +3,7 @@ import Timekeeping
 import ValkeyDriver
 
 /// The Lua scripts that count requests. A script runs atomically in Valkey, so concurrent requests of several servers are counted one after
-/// the
-/// other.
+/// the other.
 ///
 /// Times are whole microseconds of the server's clock since 1970, which Lua's numbers represent exactly. All numbers have 8 bytes,
 /// big-endian.
@@ -15,18 +14,15 @@ import ValkeyDriver
 /// - Strict GCRA: `g`, the instant at which all units are available again, the emission, and the burst.
 ///
 /// So the value identifies the policy under which it was written. A script that counts under another policy converts the value, so a change
-/// of
-/// the policy doesn't give a client a new burst.
+/// of the policy doesn't give a client a new burst.
 enum LimitScript {
     /// Decides about all keys of a request: it charges all of them or none.
     ///
     /// - `KEYS`: the canary, then the key of each claim.
     /// - `ARGV`: the canary that the client knows, the canary to write if the server has none, whether to charge together with the time (0
-    ///   uses the
-    ///   server's clock), then the terms of each claim.
+    ///   uses the server's clock), then the terms of each claim.
     /// - Result: the time, then for each claim the delay, the remaining units, the time until more units remain, and the mark of the
-    ///   charge. If the
-    ///   canary is not the known one, it follows at the end. ``LimitReply`` decodes the result.
+    ///   charge. If the canary is not the known one, it follows at the end. ``LimitReply`` decodes the result.
     ///
     /// Complexity: O(number of claims · log(units in a window)), plus copying the values of sliding windows.
     static let decide = ValkeyScript(
@@ -108,8 +104,7 @@ enum LimitScript {
     )
 
     /// Extends the expiry of keys after a policy was replaced by a longer one. `ARGV` is the least time to live in milliseconds. Keys
-    /// without an
-    /// expiry, and keys with a longer one, are not changed.
+    /// without an expiry, and keys with a longer one, are not changed.
     static let extend = ValkeyScript(
         """
         for i = 1, #KEYS do
@@ -339,8 +334,7 @@ struct LimitReply {
         /// The microseconds until more units are left; 0 if all are.
         let reset: Int64
         /// The value by which a refund finds the charge. For a sliding window it is the instant of the units; for a strict GCRA it is the
-        /// key's new end
-        /// of usage.
+        /// key's new end of usage.
         let mark: Int64
 
         /// The delay for comparisons: "never" is longer than any other delay.

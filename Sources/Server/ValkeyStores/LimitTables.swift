@@ -4,12 +4,10 @@ import Synchronization
 /// The rules, and the names of their keys.
 ///
 /// Rules can be replaced while requests are decided. Each decision takes one copy of the tables under a mutex, so it never mixes two
-/// versions of
-/// a rule.
+/// versions of a rule.
 ///
 /// The name of a key is `{NAMESPACE}POLICY:DIGEST`, with 16 hexadecimal digits for the digest. A cluster stores all keys with the same text
-/// in
-/// braces in one slot, so one script can use them together.
+/// in braces in one slot, so one script can use them together.
 final class LimitTables: Sendable {
     /// One rule. A rule that also counts networks has two more tables: for near networks, and for far networks.
     struct Table: Sendable {
@@ -20,8 +18,7 @@ final class LimitTables: Sendable {
         /// The prefix of the names of its keys.
         let keyPrefix: [UInt8]
         /// The time at which the policy was replaced, in microseconds of the server's clock. `nil` if this process never replaced it, or if
-        /// the server's
-        /// time was unknown.
+        /// the server's time was unknown.
         var changed: Int64?
     }
 

@@ -72,8 +72,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     var usage: RateLimitUsage? { limiter.usage }
 
     /// Decides without the Valkey server, by the fallback of each policy: an open one is skipped, a local one uses this process's share,
-    /// and a
-    /// closed one fails the request. A closed policy in shadow mode only counts, because shadow rules must not refuse.
+    /// and a closed one fails the request. A closed policy in shadow mode only counts, because shadow rules must not refuse.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - charges: Whether an admission is counted.
@@ -151,8 +150,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     }
 
     /// Decides about the claims whose keys the server may have lost. A policy is left out if it is open, or if all usage from before the
-    /// loss has
-    /// ended.
+    /// loss has ended.
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
         at now: Int64,

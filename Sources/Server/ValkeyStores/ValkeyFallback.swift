@@ -13,13 +13,11 @@ public enum ValkeyFallback: Hashable, Sendable {
     /// Each process separately admits a share of the quota.
     ///
     /// The share is from 0 to 1, and at least one unit is admitted. With 1 divided by the number of processes, all processes together admit
-    /// at most
-    /// the quota, as long as the share is at least one unit.
+    /// at most the quota, as long as the share is at least one unit.
     case local(share: Double)
 
     /// The share of the quota that the process enforces separately, from 0 to 1. It also limits the additional admissions through this
-    /// process after
-    /// the server has lost its data.
+    /// process after the server has lost its data.
     var share: Double {
         switch self {
         case .closed, .open: 1

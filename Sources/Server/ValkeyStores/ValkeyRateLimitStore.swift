@@ -6,8 +6,7 @@ import Timekeeping
 public import ValkeyDriver
 
 /// Rate limits that several servers share, counted in Valkey or Redis. With a single process, `JointRateLimiter` needs no server and no
-/// round
-/// trip.
+/// round trip.
 ///
 /// ```swift
 /// let client = ValkeyClient(
@@ -20,23 +19,18 @@ public import ValkeyDriver
 /// ```
 ///
 /// Each decision is one script and one round trip, by the clock of Valkey. It charges all policies of the request or none. The result is
-/// the
-/// same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
-/// without a
-/// round trip for at most a second, unless this process detects a change.
+/// the same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
+/// without a round trip for at most a second, unless this process detects a change.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 ///
 /// The process also counts its own admissions in memory. The store detects by a key without expiry that Valkey has lost its data. Then the
 /// policies also apply this count, for the longest time for which a key can have usage. So after a loss of data, each process admits at
-/// most
-/// the share of its fallback in addition.
+/// most the share of its fallback in addition.
 ///
 /// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
-/// take
-/// about 130 bytes, plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, writes fail and
-/// the
-/// fallback decides.
+/// take about 130 bytes, plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, writes fail
+/// and the fallback decides.
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let client: ValkeyClient
     let tables: LimitTables
@@ -49,8 +43,7 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
     /// The server's time in microseconds at the first reply; 0 before it. It counts as the creation time of policies that this process did
-    /// not
-    /// change.
+    /// not change.
     private let started = Atomic<Int64>(0)
 
     /// The scripts that the client must load when it connects.
@@ -131,8 +124,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
     /// 3. The server decides. An admission is also counted in this process.
     ///
     /// If the server fails, the fallback decides. The server may still have counted the request, if only the reply was lost. The same
-    /// applies if
-    /// the task is canceled.
+    /// applies if the task is canceled.
     /// - Parameter claims: The claims of the request. Claims of rules whose mode is `off` are skipped.
     /// - Returns: The decision, with the charge of refundable claims.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
@@ -177,8 +169,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
     }
 
     /// Decides without counting, in one round trip. Concurrent requests can use up the quota after the check, so use ``admit(_:)`` to
-    /// enforce a
-    /// limit.
+    /// enforce a limit.
     /// - Parameter claims: The claims of the request.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
     /// - Precondition: Each claim names a different rule, and all rules exist.
@@ -197,8 +188,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
     }
 
     /// Refunds the charge of an admission by this store. The process's count is refunded even if the server is unavailable. A second refund
-    /// of the
-    /// same charge has no effect.
+    /// of the same charge has no effect.
     /// - Parameters:
     ///   - charge: The charge of an admission.
     ///   - policies: The policies to refund; `nil` refunds all.
@@ -222,12 +212,10 @@ extension ValkeyRateLimitStore: RateLimitStore {
     }
 
     /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Change the other servers, too. Usage is
-    /// kept, so
-    /// clients don't get a new burst.
+    /// kept, so clients don't get a new burst.
     ///
     /// Keys are converted when they are next used. If keys can have usage for longer than before, the store also extends the expiry of
-    /// existing
-    /// keys. This takes a few milliseconds per 1,000 keys. If the server is unavailable, the store logs a warning instead.
+    /// existing keys. This takes a few milliseconds per 1,000 keys. If the server is unavailable, the store logs a warning instead.
     /// - Parameter rule: The new rule.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) async throws {
@@ -375,8 +363,7 @@ extension ValkeyRateLimitStore {
     }
 
     /// Extends the expiry of a table's keys to the longest time for which they can have usage. It scans the keys in steps of about 500, and
-    /// each step
-    /// is one round trip of at most a second.
+    /// each step is one round trip of at most a second.
     private func extend(_ table: LimitTables.Table) async throws {
         let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
             if "*?[]\\^".contains(character) { pattern.append("\\") }
@@ -422,8 +409,7 @@ package struct LimitCharge: Sendable {
 /// without persistence.
 ///
 /// Each decision sends two values: the known one, and a candidate for a server that has none. Of several servers with different candidates,
-/// the
-/// first one wins, and the others learn the winner's value from the reply.
+/// the first one wins, and the others learn the winner's value from the reply.
 final class LimitCanary: Sendable {
     private struct State {
         var known: [UInt8] = []

@@ -62,8 +62,7 @@ struct CSVRows {
 
     /// Reads the next row.
     /// - Returns: The line at which the row begins, and its fields; `nil` at the end. The fields are `nil` if the row is not UTF-8 or has
-    ///   an
-    ///   unclosed quote.
+    ///   an unclosed quote.
     mutating func next() -> (line: Int, fields: [String]?)? {
         guard position < bytes.endIndex else { return nil }
         let start = line

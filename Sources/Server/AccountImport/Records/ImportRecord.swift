@@ -14,8 +14,7 @@ public struct ImportRecord: Hashable, Sendable {
     /// The first name. If it is `nil` or empty, the part of the address before the `@` is used.
     public var firstName: String?
     /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id. If it is `nil`, empty, or begins with `!`, the user
-    /// must reset
-    /// the password before the first sign-in.
+    /// must reset the password before the first sign-in.
     public var passwordHash: String?
     /// The state: `active`, `inactive` or `suspended`. If it is `nil` or empty, the account is active.
     public var state: String?
@@ -118,8 +117,7 @@ extension Account {
     }
 
     /// Returns the stored form of a hash: an Argon2id hash, a hash of another system, or the value for "no password". Django writes `!` if
-    /// there is
-    /// no password.
+    /// there is no password.
     /// - Throws: ``ImportRefusal`` if the hash is invalid, unsupported, or so costly that its verification would overload a server.
     private static func hash(_ text: String) throws(ImportRefusal) -> String {
         if text.isEmpty || text.hasPrefix("!") { return unusablePassword }

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks the entries of `applinks.details` (Apple, "applinks.Details"; TN3155 on the two formats).
+/// Checks the entries of `applinks.details` (Apple, "applinks.Details"). Apple's TN3155 describes the two formats, which must not be mixed.
 enum DetailsLint {
     /// Returns the findings about all entries, and whether they mix the two formats.
     static func findings(in entries: [JSONValue]) -> [AssociationFinding] {
@@ -47,7 +47,7 @@ enum DetailsLint {
         return findings
     }
 
-    /// Returns the findings about the apps of an entry.
+    /// Returns the findings about the apps of an entry: none, a malformed one, or both the old and the new key.
     private static func apps(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         switch (entry["appID"], entry["appIDs"]) {
         case (nil, nil): return [.error(.missingApp, place, "The entry has no app; add appIDs.")]

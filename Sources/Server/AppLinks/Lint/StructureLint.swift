@@ -49,7 +49,8 @@ enum StructureLint {
         }
     }
 
-    /// Without the service, iOS saves no password for the domain ("Supporting associated domains").
+    /// Reports a missing `webcredentials` service, and apps that it doesn't list. Without the service, iOS saves no password for the domain
+    /// (Apple, "Supporting associated domains").
     private static func webCredentials(_ root: JSONObject, apps: [String]) -> [AssociationFinding] {
         guard let service = root["webcredentials"] else {
             let message =
@@ -63,7 +64,7 @@ enum StructureLint {
     }
 }
 
-/// The keys of an object in the file, and their types.
+/// The keys of an object in the file, with their types. The lint and its messages derive from it.
 struct KeyShape {
     /// A JSON type, with its name in messages.
     enum Kind: String {
@@ -110,7 +111,11 @@ struct KeyShape {
     /// The services that only list apps.
     static let service = KeyShape(kinds: ["apps": .list])
 
-    /// Returns the findings about the keys and types of one object.
+    /// Returns the findings about the keys and types of one object. A known key in another case is an error, because the system ignores it.
+    /// Any other unknown key is a warning.
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - place: The path of the object in the file; empty for the file itself.
     func findings(in object: JSONObject, at place: String) -> [AssociationFinding] {
         object.members.compactMap { key, value in
             let here = place.isEmpty ? key : "\(place).\(key)"

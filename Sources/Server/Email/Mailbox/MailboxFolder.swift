@@ -61,8 +61,7 @@ public struct MailboxFolder: MailDelivery {
     /// Returns one email.
     ///
     /// The id may come from a request: an id with other characters than hexadecimal digits and hyphens has no email, so it can't name a
-    /// file
-    /// outside of the folder.
+    /// file outside of the folder.
     /// - Parameter id: The file's name without `.eml`.
     /// - Returns: The email; `nil` if there is none with that id.
     public func mail(id: String) throws -> StoredMail? {

@@ -14,8 +14,7 @@ package struct MIMEMessage {
     /// The time of the header `Date`.
     package let date: Date
     /// A unique text without spaces, from which the message id and the boundary are created. It must be unrelated to the contents, because
-    /// the logs
-    /// of all relays contain message ids.
+    /// the logs of all relays contain message ids.
     package let id: String
 
     /// Creates a message. The work is done by ``text``.
@@ -104,8 +103,7 @@ package struct MIMEMessage {
     /// Encodes a header text.
     ///
     /// Text with characters beyond ASCII becomes encoded words (RFC 2047) of at most 75 characters each. Line ends become spaces, so a name
-    /// or a
-    /// subject can't add a header.
+    /// or a subject can't add a header.
     package static func unstructured(_ text: String) -> String {
         let line = String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
         let isPlain = line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")

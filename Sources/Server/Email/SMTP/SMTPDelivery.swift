@@ -7,8 +7,7 @@ public import Foundation
 ///
 /// An email is delivered when the server has accepted it with 250. Connections are reused. There are at most
 /// ``SMTPSettings/connectionLimit`` connections at once, each on its own thread. Further emails are queued in memory, so a crash loses
-/// them:
-/// the caller must store emails until ``deliver(_:)`` returns.
+/// them: the caller must store emails until ``deliver(_:)`` returns.
 ///
 /// The kind of a failure depends on the command that failed:
 ///
@@ -33,8 +32,7 @@ public struct SMTPDelivery: MailDelivery {
     /// Sends an email, and returns when the server has accepted it. It takes at most ``SMTPSettings/timeout`` plus the time in the queue.
     /// - Parameter mail: The email. Its sender must have an address in ASCII.
     /// - Throws: `MailDeliveryError` with the kind of the failure, or `CancellationError` if the task was canceled. After a cancellation,
-    ///   and if
-    ///   `mayHaveArrived` is `true`, the server may have accepted the email, so a retry can deliver it twice.
+    ///   and if `mayHaveArrived` is `true`, the server may have accepted the email, so a retry can deliver it twice.
     public func deliver(_ mail: Mail) async throws {
         let message = MIMEMessage(mail: mail, date: now(), id: UUID().uuidString.lowercased())
         let envelope = SMTPEnvelope(
@@ -79,8 +77,7 @@ struct SMTPEnvelope: Sendable {
     let message: [UInt8]
 
     /// Whether a command can contain the addresses: only visible ASCII, exactly one `@`, and no angle bracket. Otherwise an address could
-    /// add a
-    /// command.
+    /// add a command.
     var isSafe: Bool {
         [sender, recipient].allSatisfy { address in
             address.utf8.count { $0 == UInt8(ascii: "@") } == 1

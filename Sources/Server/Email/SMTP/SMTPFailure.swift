@@ -42,8 +42,7 @@ struct SMTPFailure: Error {
     }
 
     /// The message for operators, with advice if the configuration is wrong. It contains neither the server's reply nor the email, because
-    /// both may
-    /// quote addresses.
+    /// both may quote addresses.
     private var message: String {
         let advice =
             switch (kind, result, conversation.stage) {

@@ -2,12 +2,11 @@ import CLibCurl
 import Foundation
 
 /// A libcurl handle with its connection, which stays open between emails. Every call blocks, so only the thread that created the session
-/// may
-/// use it.
+/// may use it.
 ///
 /// libcurl's event loop (`curl_multi`) is not used, for two reasons. It also blocks for the reply to DATA, so one slow server would delay
-/// all
-/// emails. And if a transfer is removed from the event loop, libcurl sends the end of the message even if a part of the message is missing.
+/// all emails. And if a transfer is removed from the event loop, libcurl sends the end of the message even if a part of the message is
+/// missing.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
@@ -15,8 +14,7 @@ final class SMTPSession {
     private var mail = InFlightMail()
 
     /// The email that the callbacks of libcurl read, and the conversation that they record. They run on the thread of the session, while a
-    /// method
-    /// of the session blocks.
+    /// method of the session blocks.
     fileprivate struct InFlightMail {
         var message: [UInt8] = []
         var offset = 0
@@ -42,8 +40,7 @@ final class SMTPSession {
     /// Sends an email, and blocks until it is sent or has failed. It reuses the connection of the previous email if this is still open.
     ///
     /// The second argument is called about once a second. If it returns `true`, the connection is closed. The server doesn't deliver an
-    /// email of
-    /// which a part is missing.
+    /// email of which a part is missing.
     /// - Parameter envelope: The email.
     /// - Returns: Success if the server accepted the email with 250.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {

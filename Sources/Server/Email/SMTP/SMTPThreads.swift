@@ -6,8 +6,7 @@ import Synchronization
 /// The threads on which libcurl blocks: one per connection, each with its own session.
 ///
 /// A thread starts when there are more queued emails than idle threads, up to the limit of connections. After ``SMTPSettings/idleTime``
-/// without
-/// emails, it closes its connection with QUIT and ends.
+/// without emails, it closes its connection with QUIT and ends.
 ///
 /// Callers and threads only share ``SMTPQueue``, under a mutex. A continuation is never resumed while the mutex is locked.
 final class SMTPThreads: Sendable {
@@ -24,8 +23,7 @@ final class SMTPThreads: Sendable {
     /// Queues an email, and returns when a thread has sent it.
     /// - Parameter envelope: The email.
     /// - Throws: ``MailDeliveryError``, or `CancellationError`. A queued email is canceled immediately, and one in flight within about a
-    ///   second. The
-    ///   mail server may have accepted an email that was canceled in flight.
+    ///   second. The mail server may have accepted an email that was canceled in flight.
     func send(_ envelope: SMTPEnvelope) async throws {
         let id = queue.withLock { $0.open() }
         try await withTaskCancellationHandler {

@@ -7,8 +7,7 @@ struct JSONText {
     var text = ""
 
     /// Adds a string in quotes. Control characters and Unicode's line separators are escaped. A text in ASCII without special characters is
-    /// copied as
-    /// it is.
+    /// copied as it is.
     mutating func add(_ string: String) {
         text += "\""
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
@@ -49,8 +48,7 @@ struct JSONText {
     }
 
     /// Adds a value. A value that is nested more deeply than ``LogLine/deepestValue`` is written as text. Of arrays and dictionaries, the
-    /// first 64
-    /// elements are written.
+    /// first 64 elements are written.
     mutating func add(_ value: Logger.MetadataValue, depth: Int) {
         switch value {
         case .dictionary(let members) where depth < LogLine.deepestValue:

@@ -7,8 +7,7 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
     /// reliably.
     case text
     /// For programs: one JSON object per line with `time`, `level`, `message`, `label`, `request_id` and `metadata`. The last two are left
-    /// out if
-    /// they are empty.
+    /// out if they are empty.
     case json
 }
 
@@ -28,8 +27,7 @@ public struct LineLogHandler: LogHandler {
     public typealias Sink = @Sendable (String) -> Void
 
     /// The logger's metadata. It is a list because a request's logger has few values: each change copies them, and a list is copied faster
-    /// than a
-    /// dictionary.
+    /// than a dictionary.
     private var values: [(key: String, value: Logger.MetadataValue)] = []
     /// The least level that is written, `info` by default.
     public var logLevel: Logger.Level = .info
@@ -90,8 +88,7 @@ public struct LineLogHandler: LogHandler {
     }
 
     /// Writes a line to standard error, by one system call unless it is interrupted. On Linux, a line of up to 4,096 bytes is written to a
-    /// pipe as
-    /// a whole, so lines of several processes don't mix. If standard error is closed, the line is dropped.
+    /// pipe as a whole, so lines of several processes don't mix. If standard error is closed, the line is dropped.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))

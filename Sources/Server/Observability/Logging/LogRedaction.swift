@@ -83,8 +83,7 @@ public enum LogRedaction {
     }
 
     /// Whether the value of this key is always hidden. This is the case if the last part of the key, after a dot or an underscore, is one
-    /// of the
-    /// secret words. Case doesn't matter.
+    /// of the secret words. Case doesn't matter.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -124,8 +123,7 @@ public enum LogRedaction {
     }
 
     /// Returns the range of the credential after a scheme of HTTP authentication; `nil` if the word is no scheme, or if less than 8
-    /// characters
-    /// follow.
+    /// characters follow.
     private static func credentialRange(_ bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
         guard equals(bytes[word], "bearer") || equals(bytes[word], "basic") else { return nil }
         var begin = word.upperBound

@@ -13,14 +13,11 @@ import Synchronization
 /// added. A name that is used for two kinds of metrics keeps the first kind.
 ///
 /// The number of series is bounded, so labels that a client can choose can't exhaust the memory. Further series are not stored, and are
-/// counted
-/// in `metrics_series_dropped_total`.
+/// counted in `metrics_series_dropped_total`.
 ///
 /// All methods can be called by several threads. Creating a metric takes a lock of the factory and a dictionary lookup, so create a metric
-/// once
-/// where it is used often. Recording only takes a lock of the series. Values live as long as the process: Prometheus detects a restart by
-/// the
-/// decrease of counters.
+/// once where it is used often. Recording only takes a lock of the series. Values live as long as the process: Prometheus detects a restart
+/// by the decrease of counters.
 public final class PrometheusMetrics: MetricsFactory {
     /// The series of one name.
     private struct Family {

@@ -30,8 +30,7 @@ public struct PrometheusDescription: Hashable, Sendable {
 }
 
 /// A value that is read when the metrics are requested, such as the size of a file. Use it instead of a gauge if the value is cheap to read
-/// and
-/// changes without an event in the code.
+/// and changes without an event in the code.
 public struct PrometheusReading: Sendable {
     /// The full name, such as `process_open_fds`.
     public let name: String
@@ -61,8 +60,7 @@ public struct PrometheusReading: Sendable {
 /// work.
 public enum ProcessReadings {
     /// Returns the current measurements. Memory and descriptors are read from `/proc`; systems without it omit them. The call takes a few
-    /// system
-    /// calls, so it is fast enough for each scrape.
+    /// system calls, so it is fast enough for each scrape.
     /// - Parameter start: The start time of the process.
     /// - Returns: Up to five readings: start time, processor time, memory, open descriptors and their limit.
     public static func all(startedAt start: Date) -> [PrometheusReading] {

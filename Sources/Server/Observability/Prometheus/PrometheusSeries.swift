@@ -2,8 +2,7 @@ import CoreMetrics
 import Synchronization
 
 /// The values of one name with one set of labels. A scrape holds the lock of a series only while it copies the values, so recording never
-/// waits
-/// for the rest of a scrape.
+/// waits for the rest of a scrape.
 protocol PrometheusSeries: AnyObject, Sendable {
     /// Writes the samples of the series.
     /// - Parameters:
@@ -74,8 +73,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
 
     /// Counts a value in the first bucket whose bound is at least the value. Infinite values are ignored, because one of them would make
-    /// the sum
-    /// useless.
+    /// the sum useless.
     /// - Complexity: O(number of buckets).
     func record(_ value: Double) {
         let value = value / unit

@@ -20,8 +20,7 @@ package import StrictJSON
 /// An operation is a value without a connection to a server, so it can be read from any task.
 public struct APIOperation: Sendable {
     /// The HTTP method. The raw value is the method as a request line contains it. The server also serves `HEAD` for each `GET`; the
-    /// description
-    /// doesn't list it.
+    /// description doesn't list it.
     public enum Method: String, Sendable {
         /// Reads data.
         case get = "GET"
@@ -30,14 +29,12 @@ public struct APIOperation: Sendable {
     }
 
     /// The format of the operation's errors. A client can replace the formats of ``configured`` and ``form(_:)`` by problem details (RFC
-    /// 9457)
-    /// with `Accept: application/problem+json`.
+    /// 9457) with `Accept: application/problem+json`.
     public enum ErrorStyle: Hashable, Sendable {
         /// The default format of the server, which is ``APISettings/errorForm``.
         case configured
         /// A fixed format that the configuration doesn't change. Routes for apps that are already installed use it, because these apps
-        /// decode only
-        /// one format.
+        /// decode only one format.
         case form(ErrorForm)
         /// An HTML page for users of a browser. The code is only in the header `X-Error-Code`.
         case page
@@ -52,8 +49,7 @@ public struct APIOperation: Sendable {
         /// address.
         case byClient
         /// The operation accepts the header. Two requests with the same key are the same request only if their bodies have the same reset
-        /// token. The
-        /// client's address doesn't matter, because an app that retries later often has another address.
+        /// token. The client's address doesn't matter, because an app that retries later often has another address.
         case byResetToken
     }
 
@@ -98,8 +94,7 @@ public struct APIOperation: Sendable {
     /// Returns the operation with the settings of a server: the policy of new passwords, and the responses of the configured format.
     /// - Parameter settings: The settings of the server.
     /// - Returns: A copy, in which `NewPassword` in the request has the lengths of the settings. If the format of errors is `success`, the
-    ///   copy has
-    ///   the wrapped responses.
+    ///   copy has the wrapped responses.
     func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
         copy.request?.replace(
@@ -115,11 +110,9 @@ public struct APIOperation: Sendable {
     /// Returns all codes that the operation may return, in the order of the catalogue.
     ///
     /// Most codes follow from the members of the operation. For example, a request body adds the codes of decoding, and an active limit
-    /// adds the
-    /// code of a 429. Only codes that are specific to the operation are listed by hand.
+    /// adds the code of a 429. Only codes that are specific to the operation are listed by hand.
     /// - Parameter settings: The settings of the server. Without an active limit, `RATE_LIMIT_EXCEEDED` is only included if the operation
-    ///   accepts
-    ///   an idempotency key.
+    ///   accepts an idempotency key.
     /// - Returns: Each code once. `SERVER_INTERNAL_ERROR` is always included.
     /// - Complexity: O(number of codes in the catalogue).
     public func codes(_ settings: APISettings) -> [ErrorCode] {
@@ -173,8 +166,7 @@ package struct RequestContent: Sendable {
     /// An example of the body. The wire type can be decoded from it.
     package let example: JSONObject
     /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON, and errors in fields are
-    /// part of
-    /// the page rather than codes.
+    /// part of the page rather than codes.
     package let isForm: Bool
 
     /// Derives the schema from a wire type by decoding the example.
@@ -209,8 +201,7 @@ package struct RequestContent: Sendable {
     /// The codes with which the server can refuse the body.
     ///
     /// They cover reading (size, timeout, media type), decoding, and the rules of the members. `VALIDATION_INVALID_INPUT` is included if
-    /// the body
-    /// has more than one member, because several different problems are reported under this code.
+    /// the body has more than one member, because several different problems are reported under this code.
     var codes: Set<ErrorCode> {
         let fields = schema.schema.fields
         var codes: Set<ErrorCode> = [
@@ -255,8 +246,7 @@ extension APIParameter {
     package static let common = [acceptLanguage, requestID]
 
     /// The header `Idempotency-Key`, which makes a request repeatable. The pattern accepts a text in quotes (a String of RFC 9651) and a
-    /// text
-    /// without them, each with at most 255 characters.
+    /// text without them, each with at most 255 characters.
     static let idempotencyKey = APIParameter(
         name: "Idempotency-Key",
         place: .header,

@@ -15,8 +15,7 @@ import Timekeeping
 /// description can be public.
 ///
 /// These settings only describe. They don't configure a server: a server with other settings than its description returns responses that
-/// the
-/// description doesn't list.
+/// the description doesn't list.
 public struct APISettings: Sendable {
     /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
@@ -46,8 +45,7 @@ public struct APISettings: Sendable {
     /// The configured address of the API, without a trailing slash, such as `https://accounts.example.com/app`.
     ///
     /// It becomes the only server of the document, and the beginning of the `type` of problem details. If it is `nil`, the document refers
-    /// to the
-    /// address that it was loaded from.
+    /// to the address that it was loaded from.
     public var baseURL: String?
     /// The default format of error bodies. A client can request problem details (RFC 9457) with `Accept: application/problem+json` instead.
     public var errorForm: ErrorForm = .standard

@@ -29,8 +29,7 @@ package struct DescribedResponse: Sendable {
     }
 
     /// An operation that can follow, with members of this response in its request. Generators and test tools use links to call operations
-    /// in
-    /// sequence (OpenAPI 3.1 §4.8.20).
+    /// in sequence (OpenAPI 3.1 §4.8.20).
     struct Link: Sendable {
         let name: String
         /// The `id` of the next operation.
@@ -45,8 +44,7 @@ package struct DescribedResponse: Sendable {
     /// The meaning of the response.
     package let about: Prose
     /// The possible bodies, at most one for each media type. There are several if the client can choose with `Accept`, and none if the
-    /// response has
-    /// no body.
+    /// response has no body.
     package let contents: [Content]
     /// The headers besides those that all responses have.
     let headers: [APIHeader]

@@ -27,8 +27,7 @@ public struct ErrorComponents: Sendable {
     ///   - form: The default format of error bodies. Problem details (RFC 9457) are described in addition to it.
     ///   - languages: The languages of the texts, which are the values of `Content-Language`.
     ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`, without a trailing slash. The
-    ///     `type` of
-    ///     problem details begins with it. If it is empty, the `type` is a path.
+    ///     `type` of problem details begins with it. If it is empty, the `type` is a path.
     public init(
         catalogue: ErrorCatalogue = .standard,
         form: ErrorForm = .standard,

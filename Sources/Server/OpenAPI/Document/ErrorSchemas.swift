@@ -2,8 +2,7 @@ import ErrorContract
 import StrictJSON
 
 /// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand: error bodies
-/// are
-/// encoded by `ErrorForm` and have no wire type to record. Tests validate the examples of all codes against these schemas.
+/// are encoded by `ErrorForm` and have no wire type to record. Tests validate the examples of all codes against these schemas.
 enum ErrorSchemas {
     /// All schemas, without those that they refer to.
     static let all = [standard, flat, success, detail, problem]

@@ -152,8 +152,7 @@ extension OpenAPIDocument {
     /// Returns the response of a status.
     ///
     /// A status can belong to a response without an error, to error codes, or to both. If it belongs to exactly one code in the configured
-    /// format,
-    /// the result is a reference to the shared response of this code. Otherwise the response is written in full.
+    /// format, the result is a reference to the shared response of this code. Otherwise the response is written in full.
     private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }

@@ -15,8 +15,7 @@ public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
     /// The operations in groups, in the order of the reference: sessions, password reset, pages, keys, app links, health, reference and, if
-    /// the
-    /// settings include it, development.
+    /// the settings include it, development.
     public let groups: [OperationGroup]
 
     /// Creates the description of a server.

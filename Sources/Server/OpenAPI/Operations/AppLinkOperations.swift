@@ -4,8 +4,7 @@ import StrictJSON
 extension OperationGroup {
     /// Returns the operations that serve files under `/.well-known` for phones and password managers.
     /// - Parameter settings: The settings, which turn the files for Apple and Android on. The redirect of `/.well-known/change-password` is
-    ///   always
-    ///   included.
+    ///   always included.
     static func appLinks(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Links that open apps",

@@ -8,8 +8,7 @@ package enum RecoveryOperation: String, AccountOperations {
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
     /// The description of the operation. The responses of a request are the same with and without an account. So the error codes can't
-    /// disclose
-    /// whether an account exists.
+    /// disclose whether an account exists.
     package var row: APIOperation {
         switch self {
         case .requestPasswordReset:

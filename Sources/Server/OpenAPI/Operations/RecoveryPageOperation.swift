@@ -3,8 +3,7 @@ import ErrorContract
 import StrictJSON
 
 /// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API, so they still have the word
-/// `Freeze`
-/// for the operations that lock an account.
+/// `Freeze` for the operations that lock an account.
 package enum RecoveryPageOperation: String, AccountOperations {
     case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
 

@@ -5,8 +5,7 @@ import StrictJSON
 /// The schemas of the values that requests and responses of the account API contain.
 ///
 /// A client that validates by a schema must not refuse a value that the server accepts. So where a pattern can't express the server's rule,
-/// it
-/// accepts more values than the server, never fewer.
+/// it accepts more values than the server, never fewer.
 enum AccountValues {
     /// The grammar of `EmailAddress` for addresses in ASCII.
     static let emailPattern =
@@ -135,8 +134,7 @@ extension Language: DescribedValue {
 }
 
 /// Information about a member that its wire type doesn't have: its purpose, or a narrower schema.
-/// ``NamedSchema/init(recording:example:optional:)``
-/// combines the notes with the recorded members.
+/// ``NamedSchema/init(recording:example:optional:)`` combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
     let schema: Schema?
     let purpose: Prose
@@ -151,8 +149,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     /// The notes by key.
     ///
     /// A key has one of three forms: `Type.member` for a member of one type, `member` for a member of all other types, or `Type` for the
-    /// meaning of
-    /// a type. A note with `Type.member` replaces the note with `member`.
+    /// meaning of a type. A note with `Type.member` replaces the note with `member`.
     static let all: [String: MemberNote] = [
         "AccountUser": "An account as its owner sees it.",
         "AccountUser.id": "The account's id.",

@@ -36,8 +36,7 @@ extension Schema {
     }
 
     /// Returns the keywords of a form. A form can't contain `null`, so a nullable member becomes an optional one. Other members are allowed
-    /// if they
-    /// are texts, because the server ignores them. At most 100 members are allowed.
+    /// if they are texts, because the server ignores them. At most 100 members are allowed.
     private static func form(of fields: [Field]) -> JSONObject {
         let sent = fields.map {
             Field($0.name, $0.schema, $0.presence == .nullable ? .optional : $0.presence, $0.purpose)
@@ -56,8 +55,7 @@ extension Schema {
     }
 
     /// The named schemas that this schema contains or refers to, at any depth. Each schema precedes those that it refers to, and may occur
-    /// more than
-    /// once.
+    /// more than once.
     var mentioned: [NamedSchema] {
         switch kind {
         case .list(let element, _), .map(let element): element.mentioned
@@ -70,8 +68,7 @@ extension Schema {
 
 extension Field {
     /// The schema of the member. A nullable member becomes a choice between the schema and `null` (`anyOf`). The description is the meaning
-    /// of the
-    /// schema, followed by the purpose of the member.
+    /// of the schema, followed by the purpose of the member.
     fileprivate var json: JSONValue {
         var value = schema.json
         if presence == .nullable { value = ["anyOf": [value, ["type": "null"]]] }

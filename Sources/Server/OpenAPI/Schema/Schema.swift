@@ -163,8 +163,7 @@ package struct Field: Sendable {
 }
 
 /// A text for developers, in English. It has paragraphs separated by empty lines, and code in backticks. The document contains it as
-/// Markdown,
-/// and the reference page as HTML.
+/// Markdown, and the reference page as HTML.
 package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text as CommonMark.
     package let markdown: String

@@ -17,8 +17,7 @@ extension NamedSchema {
     ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects. Arrays are not supported.
     ///   - example: An example of the type, with at least the required members.
     ///   - optional: The presence of members that the type reads with `decodeIfPresent`. In a request such a member is nullable. In a
-    ///     response it is
-    ///     required, because Holdfast sends every member of a response.
+    ///     response it is required, because Holdfast sends every member of a response.
     /// - Precondition: The type can be decoded from the example.
     init<Value: Decodable>(recording type: Value.Type, example: JSONValue, optional: Field.Presence) {
         let members = RecordedMembers(of: type, optional: optional)
@@ -91,8 +90,7 @@ private struct RecordingDecoder: Decoder {
     /// Decodes a member's value, and also returns its schema.
     ///
     /// Types with a ``DescribedValue`` have a fixed schema. The members of other types are recorded while the type is decoded. Dates are
-    /// texts in
-    /// ISO 8601.
+    /// texts in ISO 8601.
     /// - Parameters:
     ///   - type: The type of the member.
     ///   - json: The value in the example.
