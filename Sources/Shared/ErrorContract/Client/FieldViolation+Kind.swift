@@ -37,8 +37,10 @@ extension FieldViolation {
 
     /// The kind of the problem; `nil` if neither ``code`` nor ``message`` identifies it.
     ///
-    /// Recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others, and the sentences of Django, FastAPI, Laravel,
-    /// Rails and ASP.NET in English and Spanish. O(length of the text).
+    /// It recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others. It also recognizes the sentences of Django,
+    /// FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code is used first, unless it has a general meaning and the sentence
+    /// a specific one.
+    /// - Complexity: O(length of the text).
     public var kind: Kind? {
         let text = message.lowercased()
         let byText = Self.sentences.first { $0.matches(text) }?.kind
@@ -109,7 +111,7 @@ extension FieldViolation {
         }
     }
 
-    /// In the order in which they are tried: "A valid number is required." doesn't report a missing value.
+    /// The sentences in the order in which they are tried. The order matters: "A valid number is required." doesn't report a missing value.
     private static let sentences: [Sentence] = [
         Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
         Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),

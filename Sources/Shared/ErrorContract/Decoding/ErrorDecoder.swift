@@ -11,10 +11,10 @@ import Timekeeping
 /// ```
 ///
 /// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps, and never invents a delay. An
-/// unreadable value counts as absent, and an unrecognized body is never shown.
+/// unreadable value counts as absent. The text of an unrecognized body is never used as a message.
 ///
-/// `APIClient` uses it for all responses. Use it directly with another HTTP client. It has no state. O(n) for n bytes of the body, of which
-/// at most ``maximumBodySize`` are read.
+/// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. It has no state, so one decoder can be shared.
+/// - Complexity: O(n) for n bytes of the body, of which at most ``maximumBodySize`` are read.
 public struct ErrorDecoder: Sendable {
     /// The maximum number of bytes of a body that are read.
     public static let maximumBodySize = 65_536
@@ -53,7 +53,8 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// Lenient: an error is read as far as possible.
+    /// The parser for bodies. It is lenient, because an error should be read as far as possible: if a key occurs twice, the last value is
+    /// used.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
     /// Decodes a body without its headers' delay and ids.

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 ///
-/// Two tags are equal if their texts are: `es` and `es-mx` are different languages. ``LocalizedText/text(in:)`` shortens a tag until a text
-/// exists, and ``preferred(from:available:fallback:)`` chooses the language of the device's user.
+/// Two languages are equal if their tags are equal: `es` and `es-mx` are different languages. ``LocalizedText/text(in:)`` shortens a tag
+/// until a text exists, and ``preferred(from:available:fallback:)`` chooses the language of the device's user.
 ///
 /// ```swift
 /// let language = Language("pt_BR")
@@ -82,8 +82,9 @@ public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
     /// From right to left, as in Hebrew.
     case rightToLeft = "rtl"
 
-    /// Creates the direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.
+    /// Creates the direction of the first letter that has one (UAX #9, rule P2).
     /// - Parameter text: The text, such as a name that is shown in a text of another language.
+    /// - Returns: `nil` if no letter has a direction, as in `42`.
     public init?(of text: some StringProtocol) {
         for scalar in text.unicodeScalars {
             if scalar.isRightToLeft {
@@ -199,11 +200,12 @@ extension Language {
     /// let api = APIClient(baseURL: url, language: .preferred())
     /// ```
     ///
-    /// A server does the same for `Accept-Language` with ``LanguagePreference``. O(tags · available).
+    /// A server chooses the language of a request with ``LanguagePreference`` instead.
     /// - Parameters:
     ///   - tags: BCP 47 tags, the most preferred one first; by default those of the system settings.
-    ///   - available: The languages that the app has texts in; add those of ``Translations`` to ``supported``.
+    ///   - available: The languages that the app has texts in. If the app has ``Translations``, add their languages to ``supported``.
     ///   - fallback: The language if no tag matches.
+    /// - Complexity: O(number of tags · number of available languages).
     public static func preferred(
         from tags: [String] = Locale.preferredLanguages,
         available: [Language] = Language.supported,

@@ -4,17 +4,18 @@
 /// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
 /// ```
 ///
-/// Copies and filled placeholders are cheap: the result is built when ``text(in:)`` is called for one language. A text of the contract has
-/// all of ``Language/supported``; a text of an app only needs the languages of the app.
+/// A text of the contract has all of ``Language/supported``; a text of an app only needs the languages of the app.
 ///
-/// Use `filling(_:with:)` for values, and ``PluralForms`` with ``counting(_:)`` for a text that depends on a number. In
-/// HTML, use ``runs(in:)`` to mark up the inserted values. A placeholder that isn't filled stays in the text.
+/// Use `filling(_:with:)` for values, and ``PluralForms`` with ``counting(_:)`` for a text that depends on a number. In HTML, use
+/// ``runs(in:)`` to mark up the inserted values. A placeholder that isn't filled stays in the text.
+///
+/// Copies and filled placeholders are cheap: the result is only built when ``text(in:)`` is called for one language.
 public struct LocalizedText: Hashable, Sendable {
     /// The texts by language, shared by all copies.
     let table: TextTable
     /// The number that chooses the plural form.
     private var count: Int?
-    /// The values of placeholders. Of two values for one placeholder, the first is used.
+    /// The values of placeholders. If a placeholder was filled twice, the first value is used.
     private var fillings: [Filling] = []
 
     /// Creates a text.
@@ -86,26 +87,33 @@ public struct LocalizedText: Hashable, Sendable {
         text(in: language, saying: Translations())
     }
 
-    /// Returns the text in a language, chosen as by ``text(in:)``, as runs of words and inserted values.
+    /// Returns the text in a language as runs of words and inserted values. The language is chosen as in ``text(in:)``.
+    /// - Parameter language: The language of the user.
     public func runs(in language: Language) -> [TextRun] {
         runs(in: language, saying: Translations())
     }
 
-    /// The languages in which the text exists.
+    /// The languages in which the text exists. English is always among them. Translations of an app are not included.
     public var languages: Set<Language> { Set(table.entries.map(\.language)).union([.english]) }
 
-    /// Returns the text with each occurrence of a placeholder such as `{name}` replaced, in every language. Placeholders in
-    /// `value` are not replaced.
+    /// Returns the text with each occurrence of a placeholder replaced by a value, in every language.
+    /// - Parameters:
+    ///   - placeholder: The name without braces.
+    ///   - value: The value. Placeholders in it are not replaced, so it may come from a user.
     public func filling(_ placeholder: String, with value: String) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .inserted(value)))
     }
 
     /// Returns the text with each occurrence of a placeholder replaced by another text, in every language.
+    /// - Parameters:
+    ///   - placeholder: The name without braces.
+    ///   - text: The text, which is inserted in the same language.
     public func filling(_ placeholder: String, with text: LocalizedText) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .text(text)))
     }
 
-    /// Returns the text in the plural form of a number, with `{count}` replaced by the number.
+    /// Returns the text in the plural form of a number.
+    /// - Parameter count: The number, which also replaces `{count}`.
     public func counting(_ count: Int) -> LocalizedText {
         var counted = self
         counted.count = count
@@ -208,8 +216,8 @@ extension LocalizedText {
     }
 }
 
-/// The translations of one text, shared by all copies of it. A class, because copying a struct with seven texts would be the main cost of
-/// an error.
+/// The translations of one text, shared by all copies of the text. It is a class because copying a struct with seven texts would be the
+/// main cost of an error.
 final class TextTable: Hashable, Sendable {
     /// The text in one language.
     struct Entry: Hashable, Sendable {
@@ -295,6 +303,8 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
 
 /// A part of a text: its own words, or an inserted value. An HTML page encloses a value that has a direction in `<bdi>`; plain text uses
 /// `isolated`.
+///
+/// Without isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
 public struct TextRun: Hashable, Sendable {
     /// The text of the run.
     public let text: String

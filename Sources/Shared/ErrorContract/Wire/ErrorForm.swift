@@ -4,8 +4,8 @@ public import StrictJSON
 /// The format of an error body.
 ///
 /// Every form contains the same information as far as possible. The code and the request id are sent in headers, too, so a client decodes
-/// the same error from each form. Use ``standard`` or ``problem`` for new apps; the other forms serve existing ones. ``detail`` contains
-/// the message only.
+/// the same code from each form. Use ``standard`` or ``problem`` for new apps; the other forms serve existing ones. ``detail`` contains the
+/// message only.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     /// `{"error":{"code","message","details","timestamp","request_id"}}`, the canonical form.
     case standard
@@ -25,8 +25,10 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse.
+    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse: it recognizes each form without knowing which one was
+    /// used.
     /// - Parameter payload: The content of the response.
+    /// - Complexity: O(size of the payload).
     public func body(of payload: ErrorPayload) -> JSONValue {
         switch self {
         case .standard: standardBody(of: payload)

@@ -72,8 +72,6 @@ extension ErrorBody {
         return answer
     }
 
-    /// RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1, RFC 8628 §3.5.
-    ///
     /// The codes of RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1 and RFC 8628 §3.5.
     private static let oAuthCodes: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",

@@ -2,8 +2,10 @@ import StrictJSON
 
 /// Bodies of unknown formats, and members in addition to those of a known format, read by the names that many servers use.
 extension ErrorBody {
-    /// Adds values that the decoded error lacks and the body contains under a common name. Every format gets a request id; a
-    /// format that was recognized by little more than one member gets all values.
+    /// Adds values that the decoded error lacks and the body contains under a common name.
+    ///
+    /// Every format gets a request id. Only the formats in ``loose`` get all values: they are recognized by little more than one member, so
+    /// the rest of the body is still unread.
     func completed(_ answer: DecodedError?) -> DecodedError? {
         var read = answer ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID

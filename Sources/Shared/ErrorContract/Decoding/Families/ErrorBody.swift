@@ -3,7 +3,8 @@ import StrictJSON
 
 /// A JSON object that is the body of an error response, with the status and the headers.
 ///
-/// The members that distinguish most formats are looked up once, because a body is compared with dozens of formats.
+/// The extensions in this folder have one method for each format. A method returns `nil` if the body doesn't have its format. The members
+/// that distinguish most formats are looked up once, because a body is compared with dozens of formats.
 struct ErrorBody {
     /// The HTTP status of the response.
     let status: Int
