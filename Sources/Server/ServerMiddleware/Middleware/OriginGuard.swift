@@ -23,6 +23,8 @@ public struct OriginGuard: Sendable {
     }
 
     /// Whether a request may come from a page of this site, or from no page.
+    /// - Parameter request: The request with the form.
+    /// - Returns: `false` if another site caused the request. Refuse it with 403 in this case.
     public func admits(_ request: Request) -> Bool {
         let site = request.headers[.secFetchSite]
         guard site == nil || site == "same-origin" || site == "none" else { return false }

@@ -19,9 +19,9 @@ public struct TraceContext: Hashable, Sendable {
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Parses a `traceparent` strictly.
-    /// - Returns: `nil` if the recommendation doesn't allow the value. Of values in a later version, the part that version 00 defines is
-    ///   read.
+    /// Parses a `traceparent` strictly. Of a value in a later version, the part that version 00 defines is read.
+    /// - Parameter traceparent: The value of the header.
+    /// - Returns: `nil` if the recommendation doesn't allow the value.
     public init?(traceparent: String) {
         let bytes = Array(traceparent.utf8)
         guard bytes.count >= 55, bytes.count <= 512, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -114,9 +114,9 @@ public struct TraceContextInstrument: Instrument {
 
 /// Continues the trace of a request's `traceparent`, or starts a new one.
 ///
-/// The ids are in every log line of the request (`trace_id`, `span_id`) and in `ServiceContext.current`, from which clients forward them. A
-/// `traceparent` that is invalid or occurs twice is ignored. If the request had a `traceparent`, the response has the server's span in
-/// `traceresponse`.
+/// Every log line of the request has the ids (`trace_id`, `span_id`). Clients find them in `ServiceContext.current`, and forward them. A
+/// `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response has the server's span
+/// in `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware. Add it outermost.
     public init() {}
