@@ -48,7 +48,10 @@ final class Inbox: Sendable {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
-    /// Stores a chunk, or passes it to a waiting reader. Ignored if it is empty, or after the end.
+    /// Stores a chunk, or passes it to a waiting reader. A chunk is ignored if it is empty, or after the end.
+    ///
+    /// If the chunk fills the inbox, the session is paused. Chunks that are already on their way may still be delivered.
+    /// - Parameter chunk: The bytes in the order of their arrival.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
             guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
@@ -87,7 +90,7 @@ final class Inbox: Sendable {
             }
         }
 
-        /// Returns bytes from the file.
+        /// Returns the next bytes from the file. The read happens on the queue of the file, not in the cooperative thread pool.
         private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
             let chunk = try await file.perform { try $0.read() ?? [] }
             state.withLock { $0.filed -= chunk.count }
@@ -163,6 +166,10 @@ final class BodyReader: Sendable {
     private let inbox: Inbox
     private let cancel: @Sendable () -> Void
 
+    /// Creates the reader of an inbox.
+    /// - Parameters:
+    ///   - inbox: The chunks of the body.
+    ///   - cancel: Cancels the exchange. It is called when the reading task is canceled, and when the reader is released.
     init(_ inbox: Inbox, cancel: @escaping @Sendable () -> Void) {
         (self.inbox, self.cancel) = (inbox, cancel)
     }

@@ -167,7 +167,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Stores a continuation, which is resumed with the response of a task.
     ///
-    /// - Returns: Whether the task must be started; `false` if it has been canceled. The continuation has then been resumed.
+    /// - Parameters:
+    ///   - task: A task that was added.
+    ///   - continuation: The continuation of the caller.
+    /// - Returns: Whether the task must be started. `false` means that it has been canceled and that the continuation has been resumed.
     func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
@@ -231,8 +234,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Cancels the exchanges whose deadline has passed, and schedules the next check. O(exchanges in flight).
+    /// Cancels the exchanges whose deadline has passed, and schedules the next check.
     /// - Parameter instant: The time for which the check was scheduled. If an earlier one was scheduled since, this one does nothing.
+    /// - Complexity: O(number of exchanges in flight).
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
         let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Cancellation]) in
             // An earlier check has been scheduled since.
@@ -302,7 +306,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
-    /// Changes an exchange to the phase `receiving`. Called under the lock.
+    /// Changes an exchange to the phase `receiving`. It is called under the lock, so it resumes no continuation.
+    /// - Returns: The caller and its reader. The method that holds the lock resumes the caller afterwards.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }

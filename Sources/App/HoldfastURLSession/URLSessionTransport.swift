@@ -55,10 +55,10 @@ public final class URLSessionTransport: HTTPTransport {
     private let configuration: URLSessionConfiguration
     private let followsRedirects: Bool
 
-    /// Creates a transport.
+    /// Creates a transport. No connection is opened before the first request.
     /// - Parameters:
-    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered
-    ///     connections. The default stores nothing on disk. Cookies and the cache are always off.
+    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered connections. It is
+    ///     copied, so later changes have no effect. The default stores nothing on disk. Cookies and the cache are always off.
     ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
@@ -209,8 +209,10 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-        /// Writes a body that is a stream to a file, from which it is sent. If the session waited for a producer, all sessions
-        /// of the process would be blocked.
+        /// Writes a body that is a stream to a file, from which it is sent. If the session waited for a producer, all sessions of the
+        /// process would be blocked.
+        /// - Returns: The file; `nil` if the body is no stream.
+        /// - Throws: `TransportError` whose `wasSent` is `false`.
         private func stored(
             _ body: RequestBody?,
             deadline: ContinuousClock.Instant,

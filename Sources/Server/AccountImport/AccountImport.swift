@@ -108,9 +108,12 @@ public struct AccountImport: Sendable {
         return progress
     }
 
-    /// Adds the accounts of a batch and their audit events. The events are added after the accounts, so a failure in between leaves
-    /// accounts without an event.
+    /// Adds the accounts of a batch and their audit events.
+    ///
+    /// The events are added after the accounts, so a failure in between leaves accounts without an event. A repetition doesn't add these
+    /// events, because the accounts exist by then.
     /// - Returns: The number of new accounts.
+    /// - Throws: The error of one of the stores.
     private func insert(_ batch: [Account]) async throws -> Int {
         let added = try await accounts.insert(contentsOf: batch)
         let time = now()

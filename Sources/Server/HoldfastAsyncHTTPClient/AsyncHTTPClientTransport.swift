@@ -128,7 +128,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and returns the response of this exchange.
+    /// Sends a request and returns the response of this exchange, which may be a redirect.
+    ///
+    /// A body that has arrived completely together with the head is returned in memory. This saves the caller one switch between threads.
+    /// - Throws: `TransportError`.
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -185,14 +188,15 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 extension TimeAmount {
-    /// Converts a duration to the engine's type. It is limited to a year.
+    /// Converts a duration to the engine's type. Negative durations become zero, and durations above a year become a year, so that the
+    /// conversion can't overflow.
     fileprivate init(bounded duration: Duration) {
         self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)
     }
 }
 
 extension HTTPTransport where Self == AsyncHTTPClientTransport {
-    /// A transport that sends requests through AsyncHTTPClient.
+    /// Returns a transport that sends requests through AsyncHTTPClient, on the default event loops.
     /// - Parameter configuration: The engine's configuration, such as proxy, TLS and the size of its pool.
     public static func asyncHTTPClient(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration()

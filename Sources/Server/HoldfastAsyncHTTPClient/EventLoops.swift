@@ -10,13 +10,14 @@ final class EventLoops: Sendable {
     final class Member: Sendable {
         /// The event loop.
         let loop: any EventLoop
+        /// The number of exchanges that the loop runs.
         fileprivate let load = Atomic(0)
 
         init(_ loop: any EventLoop) {
             self.loop = loop
         }
 
-        /// Reports the end of an exchange.
+        /// Reports the end of an exchange. Each acquired loop must be released exactly once.
         func release() {
             load.subtract(1, ordering: .relaxed)
         }

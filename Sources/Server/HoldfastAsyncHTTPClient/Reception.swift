@@ -58,7 +58,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// The exchange ended without a head and without an error.
     struct NoHead: Error {}
 
-    /// The number of stored bytes at which the engine pauses.
+    /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver the chunk that it has already read.
     static let mostStored = 65_536
     private let state = Mutex(State())
     private let member: EventLoops.Member
@@ -103,7 +103,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Starts the exchange, unless it was canceled.
+    /// Starts the exchange, unless it was canceled. A cancellation between the check and the start is detected at the end of this method.
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
@@ -175,7 +175,7 @@ final class Reception: HTTPClientResponseDelegate {
         if let head { reader?.resume(returning: head) }
     }
 
-    /// Passes a chunk to the waiting reader, or stores it.
+    /// Passes a chunk to the waiting reader, or stores it. After the end of the exchange, chunks are dropped.
     /// - Returns: A future that succeeds when the engine should continue to read.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
@@ -217,7 +217,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// Returns the complete body, if it has arrived; `nil` if the exchange is still in progress or has failed.
+    /// Returns the complete body, if the exchange has ended successfully, and removes it.
+    /// - Returns: `nil` if the exchange is still in progress or has failed; then the caller must read the body with ``next()``.
     func whole() -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end else { return nil }
@@ -237,7 +238,7 @@ final class Reception: HTTPClientResponseDelegate {
         }.map { [UInt8](buffer: $0) }
     }
 
-    /// Takes a stored chunk, or waits for one.
+    /// Returns a stored chunk, or waits for one. If this frees enough room, the engine continues to read.
     private func nextChunk() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in

@@ -218,6 +218,7 @@ struct SourceSnapshot: Sendable {
     ///   - table: The table.
     ///   - key: The key of the last row of the previous page; empty for the first page.
     ///   - limit: The largest number of rows.
+    /// - Returns: The rows. Less than `limit` rows mean that there are no more.
     func page(of table: SourceTable, after key: [KeyPart], limit: Int) async throws -> [SourceRow] {
         try await queue.writeWithoutTransaction { database in
             let arguments = key.map(\.databaseValue) + [limit.databaseValue]
@@ -238,7 +239,7 @@ struct SourceSnapshot: Sendable {
     /// The tables that are copied as a whole, because they have few rows and no log of changes.
     struct SmallTables: Sendable {
         let decoys: [DecoySpan]
-        /// The time of the last retry that an operator requested.
+        /// The time of the last retry of emails that an operator requested, in seconds since 1970; `nil` if there was none.
         let retry: Double?
         let signingKeys: SigningKeySet
     }

@@ -21,7 +21,7 @@ struct CopyProgress: Codable, Equatable, Sendable {
     /// The number of the last replayed change.
     var change: Int64 = 0
 
-    /// The progress as text with sorted members, so that equal values have equal texts.
+    /// The progress as text. Its members are sorted, so that equal values have equal texts: a transaction compares the stored text.
     var json: String {
         get throws {
             let encoder = JSONEncoder()
@@ -217,7 +217,7 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// The number of rows that are read at once.
+    /// The number of rows that are read at once, which bounds the memory of a checksum.
     private static let pageSize = 2_000
 }
 

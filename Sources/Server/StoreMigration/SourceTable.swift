@@ -44,14 +44,17 @@ struct SourceTable: Sendable {
 }
 
 /// A table of PostgreSQL, the statements of the copy, and the conversion of rows from SQLite.
+///
+/// ``row`` and ``page`` read the columns in the same order, in which ``values`` returns them. So the copy can compare a written row with
+/// the expected one, byte by byte.
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
-    /// Adds a row of ``values``, unless there is one with its key.
+    /// Adds a row of ``values``. A row that already exists with the same key stays unchanged, so a repeated batch doesn't fail.
     let insertion: PostgresStatement
     /// Removes the row of ``key``.
     let removal: PostgresStatement
-    /// Selects the row of ``key``.
+    /// Selects the row of ``key``, for the comparison after a write.
     let row: PostgresStatement
     /// Selects the rows after a key, in the order of their first columns. The parameters are these columns and the number of rows.
     let page: PostgresStatement
@@ -74,6 +77,7 @@ struct SourceRow {
     let columns: [DatabaseValue]
 
     /// Returns the first columns, which are the key of the row.
+    /// - Parameter count: The number of key columns.
     func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
 
     /// Returns a UUID that is stored as text.
@@ -118,7 +122,7 @@ struct SourceRow {
     private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
 }
 
-/// A value of a key, which the progress of a copy stores.
+/// One value of a key. The progress of a copy stores it as JSON, and queries receive it as a value of SQLite.
 enum KeyPart: Codable, Hashable, Sendable {
     /// A text, such as the id of a session.
     case text(String)
@@ -129,7 +133,7 @@ enum KeyPart: Codable, Hashable, Sendable {
     /// A number with a fraction.
     case real(Double)
 
-    /// Creates the part of a key. Keys are never `NULL`.
+    /// Creates the part of a key. Keys are never `NULL`; such a value would become empty bytes.
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {

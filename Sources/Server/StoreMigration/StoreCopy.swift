@@ -41,7 +41,7 @@ public struct StoreCopy: Sendable {
         public let name: String
         /// The checksums of the same state on both sides, computed while the server was writing. They are equal; otherwise, the copy fails.
         public let source, target: RowChecksum
-        /// The number of rows when the copy ended.
+        /// The number of rows in PostgreSQL when the copy ended, including those that were added during the copy.
         public internal(set) var rows: Int
     }
 
@@ -49,9 +49,9 @@ public struct StoreCopy: Sendable {
     public struct Report: Sendable {
         /// The tables.
         public let tables: [Table]
-        /// The number of changed rows that were copied again.
+        /// The number of changed rows that were copied again, in all passes of this run.
         public let replayed: Int
-        /// The time for which writes waited for the final pass; `nil` if an earlier copy sealed SQLite.
+        /// The time for which writes waited for the successful final pass; `nil` if an earlier copy sealed SQLite.
         public let pause: Duration?
     }
 
@@ -156,7 +156,8 @@ public struct StoreCopy: Sendable {
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps under the lock.
+    /// Runs all steps under the lock. Each step detects what an earlier copy has already done: the seal, the progress in PostgreSQL, and
+    /// the name of the log of changes.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -246,6 +247,10 @@ public struct StoreCopy: Sendable {
     }
 
     /// Writes the small tables and checks that both sides have the same number of rows.
+    /// - Parameters:
+    ///   - snapshot: The last state of SQLite.
+    ///   - tables: The compared tables, which get their final numbers of rows.
+    /// - Throws: ``CopyFailure`` with the first table whose numbers differ; `StoreFailure`.
     private func finish(_ snapshot: SourceSnapshot, _ tables: inout [Table]) async throws {
         try await target.writeSmallTables(snapshot)
         let counts = try await snapshot.counts()
@@ -293,6 +298,12 @@ public struct StoreCopy: Sendable {
     }
 
     /// Returns the checksums that the rows of a table of SQLite have in PostgreSQL, one for each target.
+    ///
+    /// The rows are converted in the same way as for a copy, so a difference shows that PostgreSQL stores something else.
+    /// - Parameters:
+    ///   - table: The table of SQLite.
+    ///   - snapshot: The snapshot to read.
+    ///   - report: Called with the number of rows so far, after each page.
     private func checksums(
         of table: SourceTable,
         in snapshot: SourceSnapshot,
@@ -313,7 +324,8 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Reports errors of SQLite as `StoreFailure`.
+    /// Runs a closure, and reports errors of SQLite as `StoreFailure`. The message has only the error code, because texts of SQLite may
+    /// contain data.
     private static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let error as DatabaseError {
             throw StoreFailure(isBusy: error.resultCode == .SQLITE_BUSY, message: "SQLite error \(error.extendedResultCode)")

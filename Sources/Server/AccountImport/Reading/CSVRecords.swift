@@ -49,12 +49,15 @@ enum CSVRecords {
 ///
 /// A quoted field may contain commas, line ends and doubled quotes. A quote within an unquoted field is an ordinary character. Lines end
 /// with LF or CRLF. Bytes are decoded per field, so invalid UTF-8 only affects its row.
+///
+/// The rows are read one after the other; only the fields of the current row are copied.
 struct CSVRows {
     private let bytes: Data.SubSequence
     private var position: Data.Index
     private var line = 1
 
-    /// Creates the rows of a text without a byte order mark.
+    /// Creates the rows of a text.
+    /// - Parameter bytes: The text without a byte order mark. It needn't be valid UTF-8.
     init(_ bytes: Data.SubSequence) {
         self.bytes = bytes
         position = bytes.startIndex

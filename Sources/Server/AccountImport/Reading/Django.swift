@@ -8,7 +8,8 @@ enum DjangoDump {
         let fields: Fields?
     }
 
-    /// The fields of any model. Those of users have an address and a password.
+    /// The fields of any model. Those of users have an address and a password. Another model may have these names with other types, which
+    /// must not make the file unreadable: such values count as absent.
     private struct Fields: Decodable {
         var email: String?
         var password: String?
@@ -62,7 +63,7 @@ enum DjangoDump {
 
 /// Reads Django's SQLite database. The database is opened read-only.
 enum DjangoDatabase {
-    /// Converts a Boolean of SQLite, which stores it as a number or a text.
+    /// Converts a Boolean of SQLite, which stores it as a number or a text. A value of another type means neither yes nor no.
     private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
         switch value.storage {
         case .null: nil

@@ -57,7 +57,7 @@ public enum ImportFile {
         }
     }
 
-    /// Reads a file, or a pipe to its end.
+    /// Returns the bytes of a file, or those of a pipe up to its end. A file is mapped into memory if this is safe.
     private static func bytes(of file: URL) throws -> Data {
         let kind = try file.resourceValues(forKeys: [.isRegularFileKey])
         if kind.isRegularFile == true { return try Data(contentsOf: file, options: .mappedIfSafe) }
@@ -88,7 +88,8 @@ enum JSONLines {
         }
     }
 
-    /// Reads the records. Empty lines are skipped.
+    /// Reads the records. Empty lines are skipped. A line that can't be decoded becomes a refusal, and the others are still read.
+    /// - Parameter text: The text without a byte order mark.
     static func read(_ text: Data.SubSequence) -> [ImportFile.Reading] {
         let decoder = JSONDecoder()
         return text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {

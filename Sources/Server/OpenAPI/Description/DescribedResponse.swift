@@ -15,11 +15,19 @@ package struct DescribedResponse: Sendable {
         package let example: JSONValue?
 
         /// Creates JSON content.
+        /// - Parameters:
+        ///   - schema: The schema of the body.
+        ///   - example: An example that the schema accepts.
         static func json(_ schema: NamedSchema, example: JSONValue) -> Content {
             Content(mediaType: "application/json", schema: .named(schema), example: example)
         }
 
-        /// Creates JSON content from a wire type.
+        /// Creates JSON content from a wire type. The schema is recorded from the example, and all members are required, because Holdfast
+        /// sends every member of a response.
+        /// - Parameters:
+        ///   - type: The type that the server encodes. It must also be decodable.
+        ///   - example: An example with all members.
+        /// - Precondition: The type can be decoded from the example.
         static func json(_ type: (some Decodable).Type, example: JSONValue) -> Content {
             json(NamedSchema(recording: type, example: example, optional: .required), example: example)
         }
@@ -31,6 +39,7 @@ package struct DescribedResponse: Sendable {
     /// An operation that can follow, with members of this response in its request. Generators and test tools use links to call operations
     /// in sequence (OpenAPI 3.1 §4.8.20).
     struct Link: Sendable {
+        /// The name of the link, unique in its response.
         let name: String
         /// The `id` of the next operation.
         let operationID: String

@@ -133,7 +133,7 @@ public struct ErrorComponents: Sendable {
     /// Returns a reference to a shared header.
     static func reference(to header: APIHeader) -> JSONValue { ["$ref": .string("#/components/headers/\(header.name)")] }
 
-    /// Returns the name of the example of a code as a problem.
+    /// Returns the name of the example of a code as a problem, such as `AUTH_EMAIL_EXISTS.problem`.
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
     /// Returns the name of an example. Examples in the configured format have the name of the code.
@@ -207,6 +207,7 @@ package struct ErrorExample {
         return text.text(in: .english)
     }
 
+    /// The details of the example. Only a weak password has some.
     private var details: JSONObject { definition.code == .authWeakPassword ? ["reasons": ["too_short"]] : [:] }
 
     /// The delay of the example; `nil` if responses with the code have none.
@@ -233,8 +234,10 @@ package struct ErrorExample {
         return [violation(.validationInvalidEmail, of: "email"), violation(.validationMissingField, of: "password")]
     }
 
+    /// Returns a field in which the code can occur.
     private static func field(_ code: ErrorCode) -> String { code == .validationInvalidEmail ? "email" : "first_name" }
 
+    /// Returns a problem with a field, with the text of the code in English.
     private func violation(_ code: ErrorCode, of field: String) -> FieldViolation {
         FieldViolation(
             field: field,

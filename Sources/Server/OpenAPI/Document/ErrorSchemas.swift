@@ -138,10 +138,12 @@ enum ErrorSchemas {
         )
     )
 
+    /// The text of an error for the user.
     private static let message = Schema.text(TextRules(), "The text for the person, in the language of the answer.")
     private static let status = Schema.integer(400...599, "The HTTP status.")
     private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "When it happened.")
     private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
+    /// The delay of responses with 429 and 503. Its range is that of `Retry-After`.
     private static let retryAfter = Field(
         "retry_after",
         .integer(0...Int(Int32.max)),
@@ -150,6 +152,7 @@ enum ErrorSchemas {
     )
     private static let reasons = Field("reasons", .list(of: .text()), .optional, "Why a password is too weak.")
     private static let check = Field("check", .text(), .optional, "What the server misses.")
+    /// The details of the standard form.
     private static let details = Field(
         "details",
         .object(
@@ -162,6 +165,7 @@ enum ErrorSchemas {
         .required,
         "Further facts."
     )
+    /// The member `reset_password`, which only refused sign-ins have.
     private static let resetPassword = Field(
         "reset_password",
         .constant(true),

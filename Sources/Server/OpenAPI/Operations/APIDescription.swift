@@ -58,7 +58,8 @@ public struct APIDescription: Sendable {
     /// The title of the document and the page.
     package var title: String { "\(settings.appName) account API" }
 
-    /// The introduction, which applies to all operations.
+    /// The introduction, which applies to all operations: paths, bodies, errors and languages. It depends on the default format of errors
+    /// and on the languages.
     package var introduction: Prose {
         """
         Accounts, sessions and password reset by e-mailed link.
@@ -87,6 +88,11 @@ public struct OperationGroup: Sendable {
     /// The operations in the order of the reference.
     public let operations: [APIOperation]
 
+    /// Creates a group.
+    /// - Parameters:
+    ///   - title: The heading, which must be unique.
+    ///   - about: The description of the group.
+    ///   - operations: The operations in the order of the reference.
     init(_ title: String, _ about: Prose, _ operations: [APIOperation]) {
         self.title = title
         self.about = about

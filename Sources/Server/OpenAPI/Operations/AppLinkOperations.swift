@@ -14,6 +14,7 @@ extension OperationGroup {
         )
     }
 
+    /// The file by which Apple's systems open links in an app. Apple doesn't follow redirects.
     private static let appleAssociation = APIOperation(
         method: .get,
         path: "/.well-known/apple-app-site-association",
@@ -23,6 +24,7 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(appleFile, example: appleExample))]
     )
 
+    /// The file by which Android opens links in an app. Android doesn't follow redirects.
     private static let androidLinks = APIOperation(
         method: .get,
         path: "/.well-known/assetlinks.json",
@@ -32,6 +34,8 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(androidFile, example: androidExample))]
     )
 
+    /// The redirect by which password managers find the page for a new password. Its path is a convention of the W3C ("A Well-Known URL for
+    /// Changing Passwords").
     private static let changePassword = APIOperation(
         method: .get,
         path: "/.well-known/change-password",
@@ -65,6 +69,7 @@ extension OperationGroup {
         ]
     )
 
+    /// The header by which services avoid downloading keys that they already have (RFC 9110 §13.1.2).
     private static let ifNoneMatch = APIParameter(
         name: "If-None-Match",
         place: .header,
@@ -72,14 +77,18 @@ extension OperationGroup {
         about: "The `ETag` of the keys that the client has."
     )
 
+    /// The time for which services may use the keys without a request: 300 seconds. A new key is published 360 seconds before it signs, so
+    /// each service has it in time.
     private static let cacheControl = APIHeader(
         name: "Cache-Control",
         schema: .text(),
         about: "`public, max-age=300`."
     )
 
+    /// The `ETag` of the keys.
     private static let tag = APIHeader(name: "ETag", schema: .text(), about: "Changes with the keys.")
 
+    /// The schema of the key set: EC keys on the curve P-256, without private members (RFC 7517, RFC 7518 §6.2).
     private static let keySet = NamedSchema(
         "TokenKeys",
         .object(
@@ -110,6 +119,7 @@ extension OperationGroup {
         ]
     ]
 
+    /// The header with the address of the page for a new password.
     private static let location = APIHeader(
         name: "Location",
         schema: .text(TextRules(format: "uri-reference")),

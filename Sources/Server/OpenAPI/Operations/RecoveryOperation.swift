@@ -5,6 +5,12 @@ import StrictJSON
 /// The operations of password reset by the API: request a link, validate its token and confirm the new password. A fourth operation has the
 /// path and the format of apps that are already installed. ``RecoveryPageOperation`` has the operations of browsers.
 package enum RecoveryOperation: String, AccountOperations {
+    /// The operations, in the order of the reference:
+    ///
+    /// - `requestPasswordReset` sends a link by email.
+    /// - `validateResetToken` checks the token of a link and changes nothing.
+    /// - `confirmPasswordReset` sets a new password with the token. It uses up the token.
+    /// - `legacyPasswordReset` is `requestPasswordReset` with the path and the response of older apps.
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
     /// The description of the operation. The responses of a request are the same with and without an account. So the error codes can't
@@ -144,7 +150,9 @@ package enum RecoveryOperation: String, AccountOperations {
     static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
     /// The body of a request for a link.
     private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
+    /// The description of the response to a request. It is the same with and without an account.
     private static let requested: Prose = "The request has been noted. If there is an account, the email is on its way."
+    /// The message of the response in English, for the examples.
     private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))
 }
 

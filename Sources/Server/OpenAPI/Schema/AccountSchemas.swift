@@ -30,6 +30,7 @@ enum AccountValues {
         "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
         + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
 
+    /// A first name. Some rules of the server need Unicode tables, so the server refuses a few values that match the schema.
     static let firstName = NamedSchema(
         "FirstName",
         .text(
@@ -60,6 +61,7 @@ enum AccountValues {
         )
     )
 
+    /// A refresh token. Its form is not part of the API, so each text within the length is valid by the schema.
     static let refreshToken = NamedSchema(
         "RefreshToken",
         .text(
@@ -69,6 +71,7 @@ enum AccountValues {
         )
     )
 
+    /// A device token: 96 characters of base64url.
     static let deviceToken = NamedSchema(
         "DeviceToken",
         .text(
@@ -136,7 +139,9 @@ extension Language: DescribedValue {
 /// Information about a member that its wire type doesn't have: its purpose, or a narrower schema.
 /// ``NamedSchema/init(recording:example:optional:)`` combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
+    /// The schema that replaces the recorded one; `nil` keeps the recorded schema.
     let schema: Schema?
+    /// The purpose of the member; empty if there is none.
     let purpose: Prose
 
     /// Creates a note.
@@ -144,6 +149,7 @@ struct MemberNote: ExpressibleByStringLiteral {
     ///   - schema: The schema that replaces the recorded one; `nil` keeps the recorded schema.
     ///   - purpose: The purpose of the member. An empty text adds none.
     init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
+    /// Creates a note that only has a purpose.
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
 
     /// The notes by key.
@@ -186,8 +192,11 @@ struct MemberNote: ExpressibleByStringLiteral {
         "valid": MemberNote(.constant(true)),
     ]
 
+    /// A flag that is always `true`, so that the response is the same with and without an account. Existing apps require the member.
     private static let alwaysTrue = MemberNote(.constant(true), "Always true, whether or not there is an account.")
+    /// A new password. ``APIOperation/adapted(to:)`` replaces its schema by that of the configured policy.
     private static let newPassword = MemberNote(.named(.newPassword()))
+    /// The address of a token's account.
     private static let owner: MemberNote = "If given, the token must belong to this address."
     /// Names that were stored by earlier versions may be longer than new ones.
     private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that the user is greeted by.")

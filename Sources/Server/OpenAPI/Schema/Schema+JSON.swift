@@ -47,7 +47,7 @@ extension Schema {
         return members
     }
 
-    /// Returns the keywords with the description.
+    /// Returns the keywords with the description, if the schema has a meaning.
     private func described(_ members: JSONObject) -> JSONObject {
         var members = members
         if !meaning.isEmpty { members["description"] = .string(meaning.markdown) }
@@ -99,7 +99,7 @@ extension Int {
 }
 
 extension Schema {
-    /// A short description of the schema, such as `text, 1–100 characters`.
+    /// A short description of the schema for the reference page, such as `text, 1–100 characters`.
     package var words: String {
         switch kind {
         case .text(let rules): rules.words
@@ -113,7 +113,7 @@ extension Schema {
         }
     }
 
-    /// The meaning of the value, also of a named schema.
+    /// The meaning of the value. For a named schema, it is the meaning of the schema that it refers to.
     package var explained: Prose {
         if case .named(let named) = kind { named.schema.explained } else { meaning }
     }

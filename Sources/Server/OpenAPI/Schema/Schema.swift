@@ -113,7 +113,7 @@ struct TextRules: Sendable {
 
 /// A schema with a name, which the document defines once.
 package struct NamedSchema: Sendable {
-    /// The name, such as `LoginRequest`.
+    /// The name in JSON.
     package let name: String
     /// The schema that the document has under the name.
     package let schema: Schema

@@ -3,6 +3,8 @@ import Foundation
 import StrictJSON
 
 /// A type whose JSON schema can't be derived by decoding an example, such as a text with a grammar.
+///
+/// Without the conformance, such a type is recorded as an object or a text without rules. Wire types of objects don't need it.
 protocol DescribedValue {
     /// The schema of all values of the type.
     static var schema: Schema { get }
@@ -38,10 +40,14 @@ private final class RecordedMembers {
     let owner: String
     /// The presence of members that the type decodes if they are present.
     let optional: Field.Presence
+    /// Whether the type is declared in another type.
     private let isNested: Bool
     private var fields: [Field] = []
 
     /// Creates an empty list for a type.
+    /// - Parameters:
+    ///   - type: The type, whose name becomes the name of the schema.
+    ///   - optional: The presence of members that the type reads with `decodeIfPresent`.
     init(of type: Any.Type, optional: Field.Presence) {
         let path = String(reflecting: type).split(separator: ".")
         owner = path.last.map { String($0) } ?? ""
@@ -129,7 +135,7 @@ private struct RecordingDecoder: Decoder {
     }
 }
 
-/// The container of a type that decodes a single value.
+/// The container of a type that decodes a single value. It returns the example and records nothing, because the type has no members.
 private struct ExampleScalar: SingleValueDecodingContainer {
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
@@ -138,7 +144,7 @@ private struct ExampleScalar: SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.scalar() }
 }
 
-/// The container of a type with members. Each read notes the member.
+/// The container of a type with members. Each read records the member in ``RecordedMembers``.
 private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: RecordingDecoder
     let object: JSONObject

@@ -44,7 +44,8 @@ extension APIError {
             ?? say(kindText(in: catalogue))
     }
 
-    /// Returns the library's text for a code of the catalogue.
+    /// Returns the library's text for a code of the catalogue. The text of a weak password comes from the server, because only the response
+    /// has the reason.
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
@@ -115,7 +116,7 @@ extension APIError {
     /// The words before a time that make it a rate.
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
-    /// Returns the text for a kind, if the response contains none that can be shown.
+    /// Returns the text for a kind. It is used if the response contains no text that can be shown.
     private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
         let code: ErrorCode? =
             switch (kind, status) {

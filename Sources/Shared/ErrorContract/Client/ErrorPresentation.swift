@@ -89,6 +89,9 @@ public struct ErrorPresentation: Hashable, Sendable {
         public var text: String
 
         /// Creates a text.
+        /// - Parameters:
+        ///   - field: The name of the field in the API; empty for the whole input.
+        ///   - text: The text to show at the field.
         public init(field: String, text: String) {
             (self.field, self.text) = (field, text)
         }

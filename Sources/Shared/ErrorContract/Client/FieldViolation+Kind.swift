@@ -54,7 +54,8 @@ extension FieldViolation {
         return byCode ?? byText
     }
 
-    /// The number of characters in the server's text, such as 8 in "at least 8 characters".
+    /// The first number in the server's text, such as 8 in "at least 8 characters". `nil` if there is none, or if it has more than six
+    /// digits.
     var namedCount: Int? {
         let digits = message.split { !("0"..."9").contains($0) }
         return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
@@ -209,7 +210,7 @@ extension FieldViolation {
         }
     }
 
-    /// The contents of fields for which the library has specific texts.
+    /// The contents of fields for which the library has specific texts. All other fields have general texts.
     private enum Subject { case email, password, date, url, other }
 
     /// The content of the field, by its name: the last member of its path, in English or Spanish.

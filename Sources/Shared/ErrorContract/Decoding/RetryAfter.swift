@@ -40,8 +40,8 @@ public enum RetryAfter {
         var base: Date { headers.value(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now }
     }
 
-    /// Returns the values of a line. An HTTP engine may have joined several values with commas, and two formats of a date
-    /// contain a comma.
+    /// Returns the possible values of a line. An HTTP engine may have joined several values with commas, and two formats of a date contain
+    /// a comma. So the result has each piece, and each pair of neighbors; invalid values are ignored later.
     private static func values(in line: String) -> [String] {
         guard line.utf8.contains(UInt8(ascii: ",")) else { return [line] }
         let pieces = line.split(separator: ", ").map { String($0) }

@@ -62,8 +62,8 @@ extension Language {
     /// The language without its region, script and variants: `pt` for `pt-br`.
     var primary: Substring { rawValue.prefix { $0 != "-" } }
 
-    /// The tag shortened from the right, as defined by RFC 4647 §3.4: a single character at the end is removed as well. `nil`
-    /// if nothing remains.
+    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If a single character is then at the end, it is removed, too.
+    /// `nil` if nothing remains.
     var parent: Language? {
         guard var end = rawValue.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         if let before = rawValue[..<end].utf8.lastIndex(of: UInt8(ascii: "-")),
@@ -107,7 +107,7 @@ extension Language {
     /// Whether the language is written from right to left, by the script in the tag, otherwise by the language's usual script.
     public var isRightToLeft: Bool { direction == .rightToLeft }
 
-    /// The direction in which the language is written.
+    /// The direction in which the language is written. A script in the tag decides; otherwise the usual script of the language does.
     public var direction: TextDirection {
         // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
@@ -148,8 +148,8 @@ extension Unicode.Scalar {
 extension Language {
     /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
-    /// The rules of the languages below are built in; all others use the English rule: one and other. The separate category for
-    /// millions in Spanish, French and Portuguese is not supported, because no text counts in millions.
+    /// The rules of some languages are built in; all others use the English rule, which has the categories one and other. The separate
+    /// category for millions in Spanish, French and Portuguese is not supported, because no text counts in millions.
     ///
     /// - Parameter count: The number. Its sign is ignored.
     public func pluralCategory(of count: Int) -> PluralCategory {

@@ -162,8 +162,10 @@ extension LocalizedText {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
 
-    /// Returns the text in a language, or in the language that remains when its tag is shortened (RFC 4647 §3.4), with that language. A
-    /// translation of the app takes precedence.
+    /// Returns the text in a language, with the language in which it exists. If there is none, the tag is shortened (RFC 4647 §3.4).
+    ///
+    /// For each tag, a translation of the app takes precedence over the text of the library.
+    /// - Returns: `nil` if the text neither exists in the language nor in a shortened tag.
     private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
         var tag: Language? = language
         while let language = tag {
@@ -230,6 +232,10 @@ final class TextTable: Hashable, Sendable {
     /// The texts in all languages, in an order that depends only on the languages.
     let entries: [Entry]
 
+    /// Creates a table.
+    /// - Parameters:
+    ///   - english: The English text, which is the fallback.
+    ///   - entries: The texts in all languages, including English.
     init(english: PluralForms, entries: [Entry]) {
         self.english = english
         self.entries = entries
@@ -326,8 +332,8 @@ public struct TextRun: Hashable, Sendable {
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value needs no isolation. In a right-to-left text, that is a value with only right-to-left letters, or a plain number; in
-    /// a left-to-right text, a value without right-to-left letters.
+    /// Whether a value needs no isolation from the surrounding text. In a left-to-right text, this is a value without right-to-left
+    /// letters. In a right-to-left text, it is a value with only right-to-left letters, or a plain number.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars
         switch surrounding {

@@ -39,6 +39,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Returns the standard form. Field problems are in `details.validation_errors`, each with its code and pointer.
     private func standardBody(of payload: ErrorPayload) -> JSONValue {
         var details = payload.details
         details["retry_after"] = payload.retryAfterSeconds.map { .integer(Int64($0)) }
@@ -134,7 +135,8 @@ extension ErrorForm {
         return .object(item)
     }
 
-    /// Whether a name has three characters or more: a letter, then letters, digits and underscores.
+    /// Whether a detail can be a member of a problem: its name is not in use, and it has three characters or more, which are a letter
+    /// followed by letters, digits and underscores (RFC 9457 §3.2).
     private static func isExtensionName(_ name: String) -> Bool {
         name.utf8.count >= 3 && !problemMembers.contains(name)
             && name.utf8.first.map { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) } == true

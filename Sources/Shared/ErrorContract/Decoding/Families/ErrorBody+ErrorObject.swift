@@ -3,8 +3,12 @@ import StrictJSON
 
 /// Formats with an object named `error`.
 extension ErrorBody {
-    /// Decodes a body by the members of its `error`. The order matters: each format is recognized by the members that the ones before it
-    /// lack.
+    /// Decodes a body by the members of its `error`.
+    ///
+    /// The order of the checks matters. Each format is recognized by members that the formats before it lack, so a check may rely on the
+    /// fact that the earlier ones have failed.
+    /// - Parameter inner: The object named `error`.
+    /// - Returns: `nil` if the object has none of the formats.
     func errorObject(_ inner: JSONObject) -> DecodedError? {
         let type = inner["type"]?.stringValue
         let number = inner["code"]?.intValue
@@ -94,8 +98,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// Whether a code belongs to Azure: by members that only Azure has, or because it isn't in upper snake case as the contract's codes
-    /// are.
+    /// Whether a code belongs to Azure. This is the case if the error has members that only Azure has, or if the code isn't in upper snake
+    /// case, as the contract's codes are.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }

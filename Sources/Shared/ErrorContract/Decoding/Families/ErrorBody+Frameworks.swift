@@ -14,7 +14,8 @@ extension ErrorBody {
         return laravel() ?? rails() ?? python()
     }
 
-    /// Fastify writes `error` before `message`, NestJS after it, or `message` as a list.
+    /// Decodes the body of Fastify or NestJS. Fastify writes `error` before `message`. NestJS writes it after `message`, or `message` as a
+    /// list.
     private func node() -> DecodedError? {
         if let texts = message?.arrayValue {
             var answer = answer(.nestJS)
@@ -27,8 +28,8 @@ extension ErrorBody {
         return answer(code?.stringValue != nil || isErrorFirst ? .fastify : .nestJS, code: code?.codeValue, message: message)
     }
 
-    /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. The message is
-    /// dropped if the body has a stack trace, because it is internal then.
+    /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. If the body has a
+    /// stack trace, the message is internal, too, and is dropped.
     private func springBoot() -> DecodedError? {
         guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }

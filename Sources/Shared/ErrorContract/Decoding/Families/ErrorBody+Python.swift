@@ -104,7 +104,12 @@ extension ErrorBody {
         }
     }
 
-    /// Collects the texts of a value. Returns whether the value consists only of lists of texts, at any depth.
+    /// Collects the texts of a value, at any depth, and adds them to the decoded error.
+    /// - Parameters:
+    ///   - value: A list of texts, an object, or a list of objects.
+    ///   - name: The path of the value, which is extended during the recursion.
+    /// - Returns: Whether the value consists only of lists of texts. Otherwise the body has another format, and the problems must be
+    ///   discarded.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):

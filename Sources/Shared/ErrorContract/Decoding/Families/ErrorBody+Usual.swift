@@ -61,7 +61,8 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a text under a key is the name of an error, rather than of a thing.
+    /// Whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have the name of a thing
+    /// instead.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {
@@ -72,7 +73,7 @@ extension ErrorBody {
         }
     }
 
-    /// The first text under a common name. Several texts are joined with spaces.
+    /// The first text under a common name. If the value is a list of texts, they are joined with spaces.
     private var usualMessage: String? {
         for place in places {
             for key in Self.messageKeys {

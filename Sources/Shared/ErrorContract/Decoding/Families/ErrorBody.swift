@@ -12,12 +12,22 @@ struct ErrorBody {
     let headers: HTTPFields
     /// All members.
     let object: JSONObject
+    /// The member `error`: an object, a text, or `true` in some formats.
     let error: JSONValue?
+    /// The member `errors`: a list of problems, or a map of fields.
     let errors: JSONValue?
+    /// The member `message`: a text, or a list of texts in some formats.
     let message: JSONValue?
+    /// The member `code`: a text or a number.
     let code: JSONValue?
+    /// The member `detail`: a text, or a list or an object from FastAPI.
     let detail: JSONValue?
 
+    /// Creates a body, and reads the common members once.
+    /// - Parameters:
+    ///   - status: The HTTP status of the response.
+    ///   - headers: The header fields that the decoder reads.
+    ///   - object: The parsed body.
     init(status: Int, headers: HTTPFields, object: JSONObject) {
         self.status = status
         self.headers = headers

@@ -158,7 +158,7 @@ extension RetryAfter {
         }
     }
 
-    /// Returns the time from the response to a date; zero for a date in the past.
+    /// Returns the time from the response to a date. A date in the past is a delay of zero.
     static func distance(to date: Date, in answer: ResponseTime) -> Duration? {
         delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
@@ -181,7 +181,7 @@ extension RetryAfter {
     /// The members with a delay in milliseconds.
     private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
 
-    /// Returns the delay in a body, at any common location.
+    /// Returns the delay in a body. The members with common names are searched for in the body, in its `error`, and in the details of both.
     static func delay(inBody object: JSONObject) -> Duration? {
         let inner = object["error"]?.objectValue
         let places = [
@@ -214,10 +214,10 @@ extension RetryAfter {
 
 /// Servers with several quotas, each with separate fields for the remaining count and the reset.
 extension RetryAfter {
-    /// Returns the longest reset of the quotas that are used up, or `nil`.
+    /// Returns the longest reset of the quotas that are used up; `nil` if there is none.
     ///
-    /// A quota without a remaining count counts as used up under status 429 and 503. O(number of fields) if there is no such
-    /// quota.
+    /// A quota without a remaining count counts as used up under status 429 and 503.
+    /// - Complexity: O(number of fields) if there is no such quota.
     static func vendorReset(_ headers: HTTPFields, status: Int, in answer: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
             let name = field.name.canonicalName
