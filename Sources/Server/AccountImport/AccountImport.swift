@@ -21,7 +21,7 @@ public import Foundation
 /// Servers may run meanwhile. Each batch delays their writes for one transaction. Memory grows with the number of records, because
 /// duplicate addresses are detected across the whole import.
 public struct AccountImport: Sendable {
-    /// The counts of an import so far.
+    /// The counts of an import so far. ``done`` is the sum of ``added``, ``present`` and ``refused``.
     public struct Progress: Hashable, Sendable {
         /// The number of processed records: added, present and refused ones.
         public var done = 0

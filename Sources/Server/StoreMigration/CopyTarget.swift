@@ -61,7 +61,7 @@ struct CopyTarget: Sendable {
     /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
-    /// Returns a shared value; `nil` if there is no such row.
+    /// Returns a shared value; `nil` if there is no such row. The table `shared_value` has facts of the whole installation.
     private func value(_ name: String) async throws -> String? {
         try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
     }
@@ -99,7 +99,7 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Empties all copied tables.
+    /// Empties all copied tables in one statement. An interrupted copy of another log may have left rows.
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
             idempotency_key, idempotency_usage

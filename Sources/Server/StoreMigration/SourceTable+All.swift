@@ -57,7 +57,7 @@ extension SourceTable {
         ]
     )
 
-    /// Sessions.
+    /// Sessions. Access tokens are not stored; the new servers accept them because the signing keys are copied, too.
     private static let sessions = SourceTable(
         name: "session",
         key: ["id"],
@@ -112,7 +112,7 @@ extension SourceTable {
         ]
     )
 
-    /// Reset tokens. Their addresses become keys.
+    /// Reset tokens. SQLite stores the address of a token as text, and PostgreSQL as a key under the secret of its servers.
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
@@ -179,7 +179,8 @@ extension SourceTable {
         ]
     )
 
-    /// The queue of emails.
+    /// The queue of emails, with pending and dead-lettered ones. An email that a SQLite server has claimed becomes pending again, so it may
+    /// be sent twice if this server delivers it after the copy.
     private static let mailIntents = SourceTable(
         name: "mail_intent",
         key: ["created_at", "id"],
@@ -223,7 +224,7 @@ extension SourceTable {
         ]
     )
 
-    /// The reset emails that were sent recently.
+    /// The reset emails that were sent recently. They limit how often links are sent to an account, and to all accounts together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],

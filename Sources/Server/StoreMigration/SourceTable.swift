@@ -7,7 +7,7 @@ import SQLiteStores
 /// A table of SQLite that is copied row by row, and its target tables. Only ``all`` has code for single tables; the rest of the copy works
 /// with these descriptions.
 struct SourceTable: Sendable {
-    /// The name of the table.
+    /// The name of the table. The names of its triggers contain it.
     let name: String
     /// The columns of the primary key. Rows are read in the order of these columns.
     let key: [String]
@@ -17,7 +17,7 @@ struct SourceTable: Sendable {
     let columns: String
     /// The `FROM` clause: the table, and the tables that are joined for further columns.
     let origin: String
-    /// The tables of PostgreSQL that have a row for each row of this one.
+    /// The tables of PostgreSQL that have a row for each row of this one. There is one, and for accounts two.
     let targets: [TargetTable]
 
     /// The columns in the log of changes, at most three.
@@ -62,7 +62,8 @@ struct TargetTable: Sendable {
     let start: [PostgresValue]
     /// Counts the rows.
     let count: PostgresStatement
-    /// Returns the values of a row, in the order in which ``row`` and ``page`` read them.
+    /// Returns the values of a row, in the order in which ``row`` and ``page`` read them. Throws ``CopyFailure`` if a column has an
+    /// unexpected type.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
     /// Returns the values by which ``row`` and ``removal`` find a row, from the logged key.
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
@@ -73,7 +74,7 @@ struct TargetTable: Sendable {
 struct SourceRow {
     /// The name of the table, for errors.
     let table: String
-    /// The values: the logged key first.
+    /// The values, in the order of the query: the logged key first.
     let columns: [DatabaseValue]
 
     /// Returns the first columns, which are the key of the row.
@@ -92,26 +93,31 @@ struct SourceRow {
     func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
 
     /// Returns a text that can't be `NULL`.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func text(_ column: Int) throws -> String { try value(column) }
     /// Returns a text, or `NULL`.
     func optionalText(_ column: Int) -> PostgresValue { .text(String.fromDatabaseValue(columns[column])) }
 
     /// Returns bytes that can't be `NULL`.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func bytes(_ column: Int) throws -> PostgresValue { .bytes(Array(try value(column) as Data)) }
     /// Returns bytes, or `NULL`.
     func optionalBytes(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try bytes(column) }
 
     /// Returns a whole number that can't be `NULL`.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func integer(_ column: Int) throws -> PostgresValue { .integer(try value(column)) }
     /// Returns a whole number, or `NULL`.
     func optionalInteger(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try integer(column) }
 
-    /// Returns a number that can't be `NULL`.
+    /// Returns a number that can't be `NULL`, such as a time in seconds since 1970.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func double(_ column: Int) throws -> PostgresValue { .double(try value(column)) }
     /// Returns a number, or `NULL`.
     func optionalDouble(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try double(column) }
 
     /// Returns the value of a column.
+    /// - Parameter column: The position of the column in ``columns``.
     /// - Throws: ``CopyFailure`` if it has another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
         guard let value = Value.fromDatabaseValue(columns[column]) else { throw unreadable }

@@ -24,6 +24,13 @@ import SQLiteStores
 ///
 /// Memory doesn't depend on the size of the data. A copy may be killed or canceled at any time; the next one continues it. Rate limits are
 /// not copied. ``undo(_:)`` returns to SQLite.
+///
+/// A copy that ended early leaves this state:
+///
+/// | the copy ended | servers on SQLite | the next copy | |---|---|---| | before the final pass | serve all requests | continues at the
+/// stored position | | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final
+/// pass | | after the seal | refuse writes as busy | completes the state in PostgreSQL | | after the completion | refuse writes as busy |
+/// reports that the data was moved before |
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {

@@ -32,7 +32,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var longestUsage: Int64
     }
 
-    /// The count, by rules with the shares of this process.
+    /// The counts in memory, by rules with the shares of this process.
     private let limiter: JointRateLimiter<C>
     private let rules: Mutex<[String: Rule]>
     /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never has.
@@ -43,7 +43,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     ///   - rules: The rules.
     ///   - fallbacks: The behavior of policies without the server, by their names.
     ///   - fallback: The behavior of the other policies.
-    ///   - memory: The largest size in bytes.
+    ///   - memory: The largest size of the counts, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
     init(
@@ -169,7 +169,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Replaces the shares in a result by the policies themselves.
+    /// Replaces the shares in a result by the policies of the rules, so that responses report the quota of the policy and not that of the
+    /// share.
     private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
@@ -182,7 +183,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds.
+    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds. After a loss of data, the server's
+    /// counts are complete again when this time has passed.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }

@@ -322,7 +322,8 @@ extension ValkeyRateLimitStore {
         return answer
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there are none.
+    /// Returns the charge of the refundable claims; `nil` if there are none. Claims of shadow rules are left out if a shadow rule would
+    /// have refused the request, because the script didn't charge them.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
@@ -387,15 +388,19 @@ extension ValkeyRateLimitStore {
 
 /// The charge of the store to one policy. ``ValkeyRateLimitStore/refund(_:under:)`` needs it to find the charge on the server.
 package struct LimitCharge: Sendable {
-    /// A key that the server counted.
+    /// A key that the server counted, with the values by which a refund finds the charge.
     package struct Key: Sendable {
+        /// The name of the key in Valkey.
         var name: [UInt8]
+        /// The digest of the key, by which cached refusals are invalidated.
         var digest: UInt64
+        /// The units that were charged.
         package var units: Int
         /// The server's time, in microseconds.
         package var instant: Int64
         /// The mark of the charge in the key's value.
         var mark: Int64
+        /// The policy at the time of the charge. If another policy has counted the key since, a strict GCRA isn't refunded.
         var terms: LimitTerms
     }
 
@@ -422,7 +427,9 @@ final class LimitCanary: Sendable {
     var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
 
     /// Records the server's value.
-    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first one.
+    /// - Parameter value: The canary in a reply that differed from the known one.
+    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first one. If several replies report the same
+    ///   loss, only the first one returns `true`.
     func see(_ value: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.known != value else { return false }

@@ -9,6 +9,14 @@ import StrictJSON
 /// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
 /// ```
 ///
+/// The file of the app `ABCDE12345.com.example.app` has this content, without the line ends:
+///
+/// ```
+/// {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[
+/// {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},
+/// "webcredentials":{"apps":["ABCDE12345.com.example.app"]}}
+/// ```
+///
 /// See Apple, "Supporting associated domains" and "applinks.Details.Components". The file has two components: the first one matches links
 /// with a token in the query, and the second one matches links with a fragment. A link without a token stays in the browser. The service
 /// `webcredentials` makes iOS save the new password for the domain.
@@ -59,7 +67,8 @@ public struct AssociationFile: Hashable, Sendable {
         return file.encoded()
     }
 
-    /// Returns the path of reset links below a base path.
+    /// Returns the path of reset links below a base path: `/reset-password` for `/`, and `/app/reset-password` for `/app`, `/app/` and
+    /// `/app/reset-password`.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badBasePath`` if the path has wildcards or invalid characters. With
     ///   wildcards, the file would match other links than the reset links.
     private static func linkPath(below basePath: String) throws(AppLinksError) -> String {

@@ -6,7 +6,8 @@ enum StructureLint {
     /// Returns the findings about all services of the file.
     /// - Parameters:
     ///   - file: The parsed file.
-    ///   - apps: The apps that open links, which should also be able to save passwords.
+    ///   - apps: The apps that open links. A warning names each of them that can't save passwords, because `webcredentials` doesn't list
+    ///     it.
     static func findings(in file: JSONValue, apps: [String]) -> [AssociationFinding] {
         guard let root = file.objectValue else {
             return [.error(.wrongType, "", "The file must be an object with applinks; write the services in {}.")]
@@ -75,7 +76,7 @@ struct KeyShape {
         case query = "a string or an object of strings"
         case listOrObject = "an array of objects"
 
-        /// Whether a value has the type.
+        /// Whether a value has the type. The system ignores a value of another type.
         func takes(_ value: JSONValue) -> Bool {
             switch self {
             case .text: value.stringValue != nil

@@ -27,7 +27,7 @@ public struct AssociationMatcher: Sendable {
         public let description: String
     }
 
-    /// The domain that serves the file; `nil` if links of any host are matched.
+    /// The domain that serves the file, in lowercase; `nil` if links of any host are matched.
     public let domain: String?
     private let document: AssociationDocument
 
@@ -56,10 +56,11 @@ public struct AssociationMatcher: Sendable {
 
     /// Matches one link.
     /// - Parameters:
-    ///   - link: The link as it is written in an email or on a page.
-    ///   - installed: The apps on the phone; entries of other apps are skipped. `nil` means all.
-    ///
-    /// - Returns: The decision, with the rule or the reason. A link that the file doesn't apply to is `refused`, not an error.
+    ///   - link: The link as it is written in an email or on a page, at most ``longestLink`` bytes.
+    ///   - installed: The identifiers of the apps on the phone. Entries of other apps are skipped, as the system does; `nil` assumes that
+    ///     all apps are installed.
+    /// - Returns: The decision, with the rule or the reason. A link to which the file doesn't apply is `refused`; this is not an error.
+    /// - Complexity: O(size of the file · length of the link / 64).
     public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
@@ -115,6 +116,7 @@ public struct AssociationMatcher: Sendable {
         return nil
     }
 
+    /// Returns the result for a link to which the file doesn't apply.
     private func refusal(of link: String, _ code: LinkMismatch.Code, _ message: String) -> LinkMatch {
         LinkMatch(link: link, outcome: .refused(LinkMismatch(code: code, message: message)))
     }

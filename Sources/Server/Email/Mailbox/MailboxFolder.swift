@@ -3,6 +3,20 @@ public import Foundation
 
 /// A folder in which each email is an `.eml` file. It is the local mailbox of development, demo and tests; ``SMTPDelivery`` sends emails.
 ///
+/// ```swift
+/// let mailbox = try MailboxFolder(directory: folder) { Date() }
+/// try await mailbox.deliver(
+///     Mail(
+///         sender: "Notes <no-reply@example.com>",
+///         recipient: EmailAddress("ana@example.com"),
+///         subject: "Welcome",
+///         text: "Welcome, Ana.",
+///         html: "<p>Welcome, Ana.</p>",
+///         language: .english
+///     )
+/// )
+/// ```
+///
 /// Each file is first written under a hidden name and then moved, so readers never see a part of an email. Files are only readable by their
 /// owner, because emails contain links that authenticate. File names begin with the time, so they sort by time.
 ///

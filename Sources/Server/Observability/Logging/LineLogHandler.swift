@@ -11,17 +11,25 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
     case json
 }
 
-/// A log handler that writes each event as one line, and masks values that look like a secret or an address.
+/// A log handler that writes each event as one line, and masks values that have the form of a secret or an address.
 ///
 /// ```swift
 /// let logger = Logger(label: "notes") { LineLogHandler(label: $0, format: .json) }
 /// logger.info("Server started", metadata: ["http.port": "8080"])
 /// ```
 ///
-/// Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the metadata to 64 values. A text that is cut ends in `…`.
-/// Characters that could begin another line or control a terminal are escaped, so a client can't forge log lines.
+/// A line in the format ``LogFormat/text`` has this form:
 ///
-/// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped.
+/// ```
+/// 2026-11-21T10:25:30.250Z info holdfast: Mail handed over request_id=r-1 a=1 mail.kind=password_reset
+/// ```
+///
+/// Times are in UTC, and metadata is sorted by key. Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the
+/// metadata to 64 values. A text that is cut ends in `…`. Characters that could begin another line or control a terminal are escaped, so a
+/// client can't forge log lines.
+///
+/// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped. A handler is
+/// a value; copies of a logger can be used by several threads.
 public struct LineLogHandler: LogHandler {
     /// A function that writes a line. The line has no line end. It can be called by several threads at the same time.
     public typealias Sink = @Sendable (String) -> Void

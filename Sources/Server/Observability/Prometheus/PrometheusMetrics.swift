@@ -18,6 +18,17 @@ import Synchronization
 /// All methods can be called by several threads. Creating a metric takes a lock of the factory and a dictionary lookup, so create a metric
 /// once where it is used often. Recording only takes a lock of the series. Values live as long as the process: Prometheus detects a restart
 /// by the decrease of counters.
+///
+/// The text has the series in a stable order, with their help and type:
+///
+/// ```
+/// # HELP app_calls_total Calls.
+/// # TYPE app_calls_total counter
+/// app_calls_total{method="GET",route="/a"} 1
+/// app_calls_total{method="GET",route="/b"} 2
+/// # TYPE app_load gauge
+/// app_load 1.5
+/// ```
 public final class PrometheusMetrics: MetricsFactory {
     /// The series of one name.
     private struct Family {
