@@ -32,13 +32,10 @@ public struct SMTPSettings: Hashable, Sendable {
         /// Its password.
         public var password: String
 
-        /// Creates settings. Change the other properties afterwards.
+        /// Creates credentials.
         /// - Parameters:
-        ///   - host: The name or the address of the SMTP server.
-        ///   - port: The port; `nil` uses 465 for TLS, 587 for STARTTLS, and 25 without encryption.
-        ///   - security: The encryption of connections.
-        ///   - credentials: The login; `nil` if the server needs none.
-        ///   - timeout: The longest time for one email. At most 10 s of it are used to connect.
+        ///   - user: The name of the login.
+        ///   - password: The password.
         public init(user: String, password: String) {
             self.user = user
             self.password = password
@@ -68,13 +65,13 @@ public struct SMTPSettings: Hashable, Sendable {
     /// The time without emails after which a connection and its thread end.
     public var idleTime: Duration = .seconds(15)
 
-    /// Creates settings.
+    /// Creates settings. Change the other properties afterwards.
     /// - Parameters:
     ///   - host: The name or the address of the SMTP server.
-    ///   - port: The port; by default 465 for TLS, 587 for STARTTLS, and 25 for neither.
+    ///   - port: The port; `nil` uses 465 for TLS, 587 for STARTTLS, and 25 without encryption.
     ///   - security: The encryption of connections.
-    ///   - credentials: The login; `nil` for a server that needs none.
-    ///   - timeout: The longest time for one email; at most 10 s of it for the connection.
+    ///   - credentials: The login; `nil` if the server needs none.
+    ///   - timeout: The longest time for one email. At most 10 s of it are used to connect.
     public init(
         host: String,
         port: Int? = nil,

@@ -21,7 +21,7 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 /// A line in the format ``LogFormat/text`` has this form:
 ///
 /// ```
-/// 2026-11-21T10:25:30.250Z info holdfast: Mail handed over request_id=r-1 a=1 mail.kind=password_reset
+/// 2026-11-21T10:25:30.250Z info notes: Server started http.port=8080
 /// ```
 ///
 /// Times are in UTC, and metadata is sorted by key. Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the

@@ -41,7 +41,8 @@ package struct Schema: Sendable {
     /// - Parameters:
     ///   - rules: The rules; any text by default.
     ///   - meaning: The meaning of the value.
-    ///   - refusals: The codes with which a text is refused.
+    ///   - refusals: The codes with which the server refuses a text. They become part of the codes of each operation whose request has the
+    ///     schema.
     static func text(
         _ rules: TextRules = TextRules(),
         _ meaning: Prose = "",
@@ -59,6 +60,9 @@ package struct Schema: Sendable {
     }
 
     /// Creates the schema of exactly one value.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - meaning: The meaning of the value.
     static func constant(_ value: JSONValue, _ meaning: Prose = "") -> Schema {
         Schema(kind: .constant(value), meaning: meaning)
     }
@@ -72,6 +76,9 @@ package struct Schema: Sendable {
     }
 
     /// Creates the schema of an object with any names.
+    /// - Parameters:
+    ///   - element: The schema of each value.
+    ///   - meaning: The meaning of the object.
     static func map(of element: Schema, _ meaning: Prose = "") -> Schema {
         Schema(kind: .map(of: element), meaning: meaning)
     }
@@ -113,7 +120,7 @@ struct TextRules: Sendable {
 
 /// A schema with a name, which the document defines once.
 package struct NamedSchema: Sendable {
-    /// The name in JSON.
+    /// The name, such as `LoginRequest`. References of the document contain it.
     package let name: String
     /// The schema that the document has under the name.
     package let schema: Schema
@@ -142,8 +149,11 @@ package struct Field: Sendable {
         case nullable
     }
 
+    /// The name in JSON.
     package let name: String
+    /// Whether the member may be absent or `null`.
     package let presence: Presence
+    /// The schema of the value.
     package let schema: Schema
     /// The purpose of the member, in addition to the meaning of its schema.
     package let purpose: Prose
@@ -152,8 +162,8 @@ package struct Field: Sendable {
     /// - Parameters:
     ///   - name: The name in JSON.
     ///   - schema: The schema of its value.
-    ///   - presence: Whether it may be absent.
-    ///   - purpose: The purpose, in addition to the meaning of its schema.
+    ///   - presence: Whether the member may be absent; it is required by default.
+    ///   - purpose: The purpose, in addition to the meaning of its schema. It must not repeat this meaning, because both are shown.
     init(_ name: String, _ schema: Schema, _ presence: Presence = .required, _ purpose: Prose = "") {
         self.name = name
         self.presence = presence
@@ -177,7 +187,7 @@ package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Whether there is no text.
     package var isEmpty: Bool { markdown.isEmpty }
 
-    /// Returns this text followed by another one in the same paragraph.
+    /// Returns this text followed by another one in the same paragraph. If one of the texts is empty, the result is the other one.
     package func followed(by other: Prose) -> Prose {
         isEmpty ? other : other.isEmpty ? self : Prose(markdown + " " + other.markdown)
     }
