@@ -17,7 +17,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     /// half of the connection.
     static let limit = 1_048_576
 
-    /// The bytes that the decoder has not got yet.
+    /// The bytes that have not been passed to the decoder.
     private var rest = ByteBuffer()
     /// Whether slices are being passed, so that a nested read only requests the next one.
     private var isFeeding = false
@@ -81,7 +81,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes a slice to the decoder.
+    /// Passes a slice to the decoder. It frees the buffer after the last slice.
     private func feed(_ context: ChannelHandlerContext) {
         guard let slice = rest.readSlice(length: min(Self.size, rest.readableBytes)) else { return }
         if rest.readableBytes == 0 { rest = ByteBuffer() }

@@ -66,7 +66,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         return self
     }
 
-    /// Builds the responder. `Application` calls it after all routes have been added.
+    /// Builds the responder, and fills the index of methods. `Application` calls it after all routes have been added.
     public func buildResponder() -> RouterResponder<Context> {
         let responder = router.buildResponder()
         index.fill(from: router)
@@ -88,10 +88,10 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
 
     /// Creates a group.
     /// - Parameters:
-    ///   - group: A new group of the router.
+    ///   - group: A new group of the router, without middleware and routes.
     ///   - renderer: Renders errors.
-    ///   - deadline: The time that a route may take; `nil` for no limit.
-    ///   - outermost: Middleware that sees errors as responses.
+    ///   - deadline: The time that a route may take; `nil` sets no limit.
+    ///   - outermost: Middleware that sees errors as responses, such as access logs.
     public init(
         in group: RouterGroup<Context>,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),

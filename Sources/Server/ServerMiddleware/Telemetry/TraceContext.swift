@@ -43,7 +43,7 @@ public struct TraceContext: Hashable, Sendable {
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
     }
 
-    /// Returns a new span of the same trace.
+    /// Returns a new span of the same trace, with the same sampling. Each outgoing request should have its own span.
     public func child() -> TraceContext { TraceContext(traceID: traceID, spanID: Self.newSpan(), isSampled: isSampled) }
 
     /// The value of the `traceparent` field, in version 00.
@@ -83,12 +83,13 @@ extension ServiceContext {
     }
 }
 
-/// Adds `traceparent` to outgoing requests of clients that use swift-distributed-tracing, such as AsyncHTTPClient:
+/// Adds `traceparent` to outgoing requests of clients that use swift-distributed-tracing, such as AsyncHTTPClient.
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(TraceContextInstrument())
 /// ```
-/// It records no spans. To send them to a backend, bootstrap a tracer instead.
+///
+/// It records no spans. To send spans to a backend, bootstrap a tracer instead.
 public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
