@@ -120,7 +120,8 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// Creates the error that `URLSession` would throw. The code of the original `URLError` is used if there is one.
+    /// Creates the error that `URLSession` would throw. If the original error is a `URLError`, its code is used for failures of the network
+    /// and for unknown failures. Other kinds have a fixed code.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =

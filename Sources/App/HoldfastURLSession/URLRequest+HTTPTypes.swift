@@ -16,10 +16,11 @@ extension URLRequest {
 
     /// Creates the request of an attempt.
     /// - Parameters:
-    ///   - request: The request without its body.
+    ///   - request: The request without its body. Its scheme is `http` or `https`, and it has an authority.
     ///   - body: The body, if there is one.
-    ///   - streamed: The bytes of a body that is a stream.
-    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP or the file of the body can't be read.
+    ///   - streamed: The bytes of a body that is a stream; `nil` for any other body.
+    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP or the file of the body can't be read. Its
+    ///   `wasSent` is `false`.
     init(_ request: HTTPRequest, body: RequestBody?, streamed: StreamedBody?) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
         guard let scheme = request.scheme?.lowercased(), scheme == "https" || scheme == "http", let url = URL(string: text),
@@ -95,7 +96,8 @@ extension HTTPFields {
 }
 
 extension HTTPResponse {
-    /// Creates the head of a response of `URLSession`. Header fields with invalid names are omitted.
+    /// Creates the head of a response of `URLSession`. Header fields with invalid names are omitted. A response that isn't HTTP has the
+    /// status 0.
     init(urlResponse: URLResponse) {
         let response = urlResponse as? HTTPURLResponse
         // A status beyond three digits traps in `Status`.

@@ -25,13 +25,13 @@ public struct AccountImport: Sendable {
     public struct Progress: Hashable, Sendable {
         /// The number of processed records: added, present and refused ones.
         public var done = 0
-        /// The number of all records.
+        /// The number of all records, including those that can't be read.
         public var total = 0
         /// The number of new accounts.
         public var added = 0
-        /// The number of records with an existing account, which is not changed.
+        /// The number of records with an existing account. These accounts are not changed, so a later change of the record has no effect.
         public var present = 0
-        /// The number of refused records.
+        /// The number of refused records: unreadable ones, invalid ones, and those with the address of an earlier record.
         public var refused = 0
     }
 

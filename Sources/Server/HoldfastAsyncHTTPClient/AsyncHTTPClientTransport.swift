@@ -21,6 +21,10 @@ import Tracing
 ///
 /// All methods can be called by several tasks at the same time. The engine is shut down when the transport and all responses that are being
 /// read are released.
+///
+/// ```swift
+/// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
+/// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
     /// The largest size of a body after decompression, in bytes: 64 MiB. A larger one fails, so that a small compressed body can't exhaust
     /// the memory. Streamed responses are not compressed and have no such limit.

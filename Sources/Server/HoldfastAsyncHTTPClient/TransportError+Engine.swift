@@ -8,10 +8,14 @@ import ResilientHTTP
 extension TransportError {
     /// Converts an error of AsyncHTTPClient.
     ///
-    /// `wasSent` is only false if no connection can have been established.
+    /// | failure | code | |---|---| | name lookup, connection, TLS handshake or proxy | `unreachable`, or `noInternet` if there is no
+    /// network | | invalid certificate | `untrusted` | | no response in time | `timeout` | | connection closed during the exchange |
+    /// `connectionLost` | | canceled task | `cancelled` | | invalid address | `invalidRequest` |
+    ///
+    /// `wasSent` is only `false` if no connection can have been established.
     /// - Parameters:
-    ///   - error: The engine's error.
-    ///   - isReceiving: Whether the head of the response had arrived.
+    ///   - error: The engine's error. A `TransportError` is used as it is.
+    ///   - isReceiving: Whether the head of the response had arrived. If so, an unknown error means that the connection was lost.
     init(asyncHTTPClient error: any Error, isReceiving: Bool) {
         if let error = error as? TransportError {
             self = error

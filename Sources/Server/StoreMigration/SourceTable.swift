@@ -6,6 +6,10 @@ import SQLiteStores
 
 /// A table of SQLite that is copied row by row, and its target tables. Only ``all`` has code for single tables; the rest of the copy works
 /// with these descriptions.
+///
+/// A new table of SQLite needs an entry in ``all``, and its target tables must be added to the statement that empties PostgreSQL before a
+/// copy. `SQLiteSeal.tables` must have the table, too. A test fails if a table or column of SQLite is neither copied nor listed as an
+/// exception.
 struct SourceTable: Sendable {
     /// The name of the table. The names of its triggers contain it.
     let name: String

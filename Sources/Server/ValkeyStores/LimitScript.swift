@@ -316,13 +316,13 @@ enum ScriptNumbers {
     }
 }
 
-/// The reply of ``LimitScript/decide``.
+/// The reply of ``LimitScript/decide``: 8 bytes for the time, 32 bytes for each claim, and the canary if it is new.
 struct LimitReply {
     /// The server's time in microseconds.
     let now: Int64
     /// The state of each claimed key, in the order of the claims.
     let standings: [Standing]
-    /// The canary, if it is not the one that the client knows.
+    /// The canary of the server; `nil` if it is the one that the client knows.
     let canary: [UInt8]?
 
     /// The state of a key.

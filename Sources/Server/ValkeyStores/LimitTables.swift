@@ -51,10 +51,10 @@ final class LimitTables: Sendable {
     private let tables: Mutex<[Table]>
     private let secret: KeySecret
 
-    /// Creates the tables.
+    /// Creates the tables. A rule with limits for networks gets three tables: for clients, for near networks, and for far networks.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - namespace: The prefix of all names.
+    ///   - namespace: The prefix of all names, which becomes the hash tag.
     ///   - secret: The secret for the digests.
     /// - Precondition: There is at least one rule, and the names are unique.
     init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {

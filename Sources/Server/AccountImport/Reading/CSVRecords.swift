@@ -90,7 +90,8 @@ struct CSVRows {
         return (start, isQuoted ? nil : texts(fields))
     }
 
-    /// Decodes fields; `nil` if one of them is not UTF-8.
+    /// Decodes the fields of a row.
+    /// - Returns: `nil` if one of them is not UTF-8.
     private func texts(_ fields: [[UInt8]]) -> [String]? {
         let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
         return texts.count == fields.count ? texts : nil

@@ -96,7 +96,9 @@ extension Account {
         )
     }
 
-    /// Returns the state of a record. If its members disagree, the stricter one is used.
+    /// Returns the state of a record. If `state` and `isActive` disagree, the stricter one is used: a record is only active if neither
+    /// objects.
+    /// - Throws: ``ImportRefusal`` if a value has none of the accepted notations.
     private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
         guard let state = State(imported: record.state) else {
             throw ImportRefusal("the state is not one of active, inactive, suspended")
@@ -173,7 +175,8 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
         }
     }
 
-    /// Yes or no; `nil` if the value means neither.
+    /// Yes or no, in any case of letters; `nil` if the value means neither. Besides JSON's Booleans, `t`, `1`, `yes` and `y` are a yes, and
+    /// `f`, `0`, `no` and `n` are a no.
     var isSet: Bool? {
         switch text.lowercased() {
         case "true", "t", "1", "yes", "y": true

@@ -83,7 +83,8 @@ struct AssociationEntry: Hashable, Sendable {
     let rules: [LinkRule]
 }
 
-/// The bytes of a file, with its signature and byte order mark detected.
+/// The bytes of a file, with its signature and byte order mark detected. Signed files (CMS) begin with a SEQUENCE of ASN.1, which is never
+/// valid JSON.
 struct AssociationText {
     /// The size with the byte order mark.
     let byteCount: Int

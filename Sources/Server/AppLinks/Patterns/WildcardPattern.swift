@@ -37,6 +37,10 @@ struct WildcardPattern: Hashable, Sendable {
     let tokens: [Token]
     var flaw: Flaw?
 
+    /// Creates a pattern.
+    /// - Parameters:
+    ///   - tokens: The steps of the pattern.
+    ///   - flaw: The error of a pattern that matches nothing; `nil` for a valid one.
     init(tokens: [Token], flaw: Flaw? = nil) {
         self.tokens = tokens
         self.flaw = flaw

@@ -14,7 +14,7 @@ public struct LinksReport: Hashable, Sendable {
     public let source: String
     /// The findings, errors first.
     public let findings: [AssociationFinding]
-    /// The result for each link, in their order.
+    /// The result for each link, in the order of the links.
     public let answers: [LinkMatch]
 
     /// Verifies a fetched file. Links must belong to its domain; other links are refused.
@@ -32,9 +32,9 @@ public struct LinksReport: Hashable, Sendable {
         )
     }
 
-    /// Verifies a file on disk.
+    /// Verifies a file on disk, such as one that isn't served yet.
     /// - Parameters:
-    ///   - file: The path, for the report.
+    ///   - file: The path, for the report. It isn't read.
     ///   - bytes: The content of the file.
     ///   - domain: The domain that will serve the file; `nil` accepts links of any host.
     ///   - links: The links that are matched against the file.

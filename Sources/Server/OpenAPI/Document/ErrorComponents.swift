@@ -14,7 +14,7 @@ public import StrictJSON
 /// The output only depends on the arguments: times and request ids in examples are fixed. So the file can be compared with a stored one.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The default format of error bodies.
+    /// The default format of error bodies. Its examples have the names of the codes; those of other formats have the format as a suffix.
     private let form: ErrorForm
     /// The languages that `Content-Language` can have.
     private let languages: [Language]
@@ -167,7 +167,7 @@ package struct ErrorExample {
     /// Creates the example of a code. Codes of validation get example fields, and statuses 429 and 503 get an example delay.
     package init(definition: ErrorDefinition) { self.definition = definition }
 
-    /// The members of the response.
+    /// The members of the response. The `type` of the problem is a path.
     var payload: ErrorPayload {
         payload(base: "")
     }
@@ -190,7 +190,7 @@ package struct ErrorExample {
         return payload
     }
 
-    /// Returns the body in a format.
+    /// Returns the body of the example in a format, as a server would send it.
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
     /// Returns the body as a problem of RFC 9457.

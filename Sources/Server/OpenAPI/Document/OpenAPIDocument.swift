@@ -48,7 +48,7 @@ public struct OpenAPIDocument: Sendable {
         ]
     }
 
-    /// The operations by path and method.
+    /// The operations by path and method. Paths have the order of the reference.
     private var paths: JSONValue {
         var paths: JSONObject = [:]
         for group in description.groups {
@@ -81,7 +81,7 @@ public struct OpenAPIDocument: Sendable {
         return .object(components)
     }
 
-    /// The codes that any operation returns.
+    /// The codes that at least one operation can return with these settings.
     private var usedCodes: Set<ErrorCode> {
         Set(description.operations.flatMap { $0.codes(description.settings) })
     }
@@ -121,7 +121,7 @@ extension OpenAPIDocument {
         return .object(members)
     }
 
-    /// The description of an operation, followed by a sentence for each active limit.
+    /// Returns the description of an operation, followed by a sentence for each active limit.
     private func about(_ operation: APIOperation) -> Prose {
         operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
     }

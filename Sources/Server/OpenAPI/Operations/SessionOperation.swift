@@ -5,6 +5,9 @@ import StrictJSON
 /// A group of the account API's operations. Each case is an operation, and the raw value is its `operationId` in the document.
 ///
 /// The router requires a handler for each case: a case without a handler, or a handler without a case, doesn't compile.
+///
+/// To add an operation, add a case with its description. If a request or a response has a new member, add its meaning to ``MemberNote``. If
+/// a member has a new type with a grammar, conform the type to ``DescribedValue``.
 package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Sendable {
     /// The description of the operation.
     var row: APIOperation { get }

@@ -10,23 +10,23 @@ import StrictJSON
 package struct Schema: Sendable {
     /// The kind of value.
     indirect enum Kind: Sendable {
-        /// A text.
+        /// A text: `type: string`, with the keywords of its rules.
         case text(TextRules)
-        /// A whole number, optionally within a range.
+        /// A whole number: `type: integer`, with `minimum` and `maximum` if there is a range.
         case integer(ClosedRange<Int>?)
-        /// `true` or `false`.
+        /// `true` or `false`: `type: boolean`.
         case flag
-        /// Exactly one value.
+        /// Exactly one value: `const`.
         case constant(JSONValue)
-        /// An array with elements of one schema.
+        /// An array with elements of one schema: `items`, and `minItems` if it can't be empty.
         case list(of: Schema, atLeast: Int)
-        /// An object with known members. Others are allowed.
+        /// An object with known members: `properties` and `required`. Others are allowed.
         case object([Field])
-        /// An object in a form, whose members are all texts.
+        /// An object in a form, whose members are all texts. It has at most 100 members.
         case form([Field])
-        /// An object with any names, whose members all have the same schema.
+        /// An object with any names, whose members all have the same schema: `additionalProperties`.
         case map(of: Schema)
-        /// A reference to a schema that the document defines once.
+        /// A reference to a schema that the document defines once: `$ref`.
         case named(NamedSchema)
     }
 

@@ -85,12 +85,17 @@ private struct RecordingDecoder: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// Returns a container that records the members that are read from it.
+    /// - Throws: ``Mismatch`` if the example is no object.
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard let object = value.objectValue else { throw Mismatch() }
         return KeyedDecodingContainer(RecordingObject(decoder: self, object: object))
     }
 
+    /// Arrays are not supported.
+    /// - Throws: ``Mismatch``.
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Mismatch() }
+    /// Returns a container for a type that decodes a single value.
     func singleValueContainer() -> any SingleValueDecodingContainer { ExampleScalar(decoder: self) }
 
     /// Decodes a member's value, and also returns its schema.
@@ -158,6 +163,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try read(type, key, .required)
     }
 
+    /// Reads an optional member, and records it as such.
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try readIfPresent(type, key) }
     // Without these methods, the default implementations for scalars would skip a member that the example omits.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(type, key) }
