@@ -26,8 +26,9 @@ final class KnownRefusals: Sendable {
     /// A refusal with its validity.
     private struct Refusal {
         var answer: RateLimitResult
-        /// The time of the reply and the end of the refusal, in nanoseconds of the process's clock.
+        /// The time of the reply, in nanoseconds of the process's clock.
         var received: Int64
+        /// The time at which the refusal becomes invalid, in nanoseconds of the process's clock.
         var end: Int64
         /// The version of the keys when the request was sent.
         var version: UInt64

@@ -207,7 +207,8 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Orders the networks: the one with the most connections is the greatest; of equal ones, the one with the connection to close first.
+    /// Orders the networks. The greatest is the one that loses a connection next: the network with the most connections. If two networks
+    /// have the same number, it is the one with the connection that must be closed first.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }

@@ -103,7 +103,7 @@ extension ContractError {
     /// Whether the code is an internal error of the server in the standard catalogue, so that the error is logged.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// The delay of a 429 or 503 whose cause names none: clients must know when to retry.
+    /// Returns the delay of a response with 429 or 503 whose error has no delay. Clients must know when to retry.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }

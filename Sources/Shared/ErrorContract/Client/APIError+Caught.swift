@@ -68,7 +68,7 @@ extension APIError {
 }
 
 extension APIError.Kind {
-    /// The code of a failure for which no server supplied one.
+    /// The code of an error of the kind, if the server sent no code.
     var localCode: ErrorCode {
         switch self {
         case .network: .networkError
@@ -93,7 +93,7 @@ extension APIError.Kind {
         }
     }
 
-    /// How a client may retry if no code determines it.
+    /// The retry class of an error of the kind, if no code determines it.
     var localRetry: RetryClass {
         switch self {
         case .network, .noInternet, .timeout, .server: .withBackoff

@@ -86,20 +86,22 @@ public struct ErrorDecoder: Sendable {
 
 /// The forms of the contract.
 extension ErrorDecoder {
-    /// `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`
+    /// Decodes the standard form: `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`
     static func standard(_ body: JSONObject, status: Int) -> DecodedError? {
         guard let inner = body["error"]?.objectValue, inner["code"]?.stringValue != nil else { return nil }
         return members(inner, status: status, family: .standard)
     }
 
-    /// `{"code":"…","message":"…","details":{"field_errors":{…}}}`
+    /// Decodes the flat form: `{"code":"…","message":"…","details":{"field_errors":{…}}}`
     static func flat(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["code"]?.stringValue != nil, body["message"]?.stringValue != nil else { return nil }
         return members(body, status: status, family: .flat)
     }
 
-    /// `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}` and `{"success":false,"error":"…"}`,
-    /// the latter also as `{"valid":false,"error":"…"}`
+    /// Decodes the success form: `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}`.
+    ///
+    /// It also decodes `{"success":false,"error":"…"}` and `{"valid":false,"error":"…"}`. If the response has a successful status, the
+    /// status in `error_code` replaces it.
     static func success(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["success"] == false || body["valid"] == false && body["error"]?.stringValue != nil else { return nil }
         var error = DecodedError(status: status, family: .success)
@@ -117,7 +119,7 @@ extension ErrorDecoder {
         return error
     }
 
-    /// `{"detail":"…"}`
+    /// Decodes the form with one text: `{"detail":"…"}`
     static func detail(_ body: JSONObject, status: Int) -> DecodedError? {
         guard let text = body["detail"]?.stringValue else { return nil }
         var error = DecodedError(status: status, family: .detail)

@@ -24,7 +24,7 @@ extension ErrorBody {
         }
     }
 
-    /// `{"detail":[{"loc":["body","items",0,"name"],"msg":"…","type":"missing"}]}`, or a list of texts.
+    /// Decodes the problems of FastAPI: `{"detail":[{"loc":["body","items",0,"name"],"msg":"…","type":"missing"}]}`, or a list of texts.
     private func fastAPI(_ items: [JSONValue]) -> DecodedError {
         var answer = answer(.fastAPI)
         answer.violations.reserveCapacity(items.count)
@@ -67,7 +67,9 @@ extension ErrorBody {
         return RetryAfter.secondsRoundedUp(words[unit - 1]).map { min(.seconds($0), RetryAfter.longest) }
     }
 
-    /// `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`
+    /// Decodes a map of problems of Django REST framework: `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`.
+    ///
+    /// Any member can be the name of a field. So this format is tried late, and only a body that consists of lists of texts is recognized.
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
         var answer = answer(.djangoREST)

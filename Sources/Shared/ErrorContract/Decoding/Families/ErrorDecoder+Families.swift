@@ -57,7 +57,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"error":"…"}` or `{"message":"…"}`. An error that is a name with underscores is the code.
+    /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. An `error` that is a name with underscores is the code rather
+    /// than the text.
     private func line() -> DecodedError? {
         if let text = error?.stringValue {
             if text.hasPrefix("Rate limit exceeded") { return answer(.slowAPI, message: error) }
