@@ -13,7 +13,7 @@ final class Inbox: Sendable {
 
     /// The chunks and the end, guarded by a mutex. A waiting reader implies that no chunk is stored and that the body has not ended.
     private struct State {
-        /// The chunks; read ones are empty, and all are removed when the last one is read.
+        /// The chunks. A chunk that was read becomes empty, and all are removed when the last one is read, so that reading takes O(1).
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
@@ -109,7 +109,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Drops further chunks and resumes the session, which could otherwise not end. Stored chunks can still be read.
+    /// Drops further chunks and resumes the session, because a paused session could not end. Stored chunks can still be read.
     func close() {
         state.withLock { state in
             state.isClosed = true

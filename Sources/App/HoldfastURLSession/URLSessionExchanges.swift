@@ -112,9 +112,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// The exchanges by the identifier of their task, and the timer.
     private struct State {
         var exchanges: [Int: Exchange] = [:]
-        /// The errors of tasks that ended before their callers waited, because they were canceled at once.
+        /// The errors of tasks that ended before their callers waited, because they were canceled immediately. ``begin(_:continuation:)``
+        /// removes them.
         var failures: [Int: any Error] = [:]
-        /// The time at which deadlines are checked next.
+        /// The time at which deadlines are checked next; `nil` if no check is scheduled.
         var nextCheck: ContinuousClock.Instant?
 
         /// Records the time at which an exchange expires.
@@ -126,8 +127,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together: 64 KiB. It saves a caller of
-    /// a small response one change of thread.
+    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together: 64 KiB. The caller of a
+    /// small response then changes the thread once instead of twice.
     static let largestHeldBody = 65_536
     /// The number of stored bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
@@ -206,7 +207,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
-    /// Records that the session pauses because a reader accepts no bytes, or that it resumes.
+    /// Records that the session pauses because a reader accepts no bytes, or that it resumes. While it is paused, the idle timeout doesn't
+    /// run.
     private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
         #if !canImport(FoundationNetworking)
             if isPaused { task.suspend() } else { task.resume() }

@@ -26,8 +26,8 @@ import Tracing
 /// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
 /// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The largest size of a body after decompression, in bytes: 64 MiB. A larger one fails, so that a small compressed body can't exhaust
-    /// the memory. Streamed responses are not compressed and have no such limit.
+    /// The largest size of a body after decompression, in bytes: 64 MiB. A response with a larger body fails, so that a small compressed
+    /// body can't exhaust the memory. Streamed responses are not compressed and have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     private let engine: Engine
     private let loops: EventLoops

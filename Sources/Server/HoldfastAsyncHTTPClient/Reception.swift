@@ -29,7 +29,8 @@ final class Reception: HTTPClientResponseDelegate {
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
         var stored = 0
-        /// Succeeds when fewer bytes are stored than the limit.
+        /// The promise for which the paused engine waits. It succeeds when fewer bytes are stored than the limit, or when the exchange
+        /// ends.
         var taken: EventLoopPromise<Void>?
         /// The end of the exchange.
         var end: Result<Void, any Error>?
@@ -43,19 +44,19 @@ final class Reception: HTTPClientResponseDelegate {
         var lastActivity = NIODeadline.distantPast
         /// The next check of a streamed exchange.
         var check: Scheduled<Void>?
-        /// Whether a streamed exchange has taken too long.
+        /// Whether a streamed exchange has taken too long. The engine reports its end as a cancellation, which is replaced by a timeout.
         var isExpired = false
     }
 
     /// The times of a streamed exchange. The engine can't enforce them, because its deadline includes the body.
     struct Limits {
-        /// The time by which the head of a success must have arrived.
+        /// The time by which the head of a success must have arrived. For any other response, it is the end of the whole exchange.
         var headDeadline: NIODeadline
-        /// The longest time without a byte.
+        /// The longest time without a byte in either direction.
         var idle: TimeAmount
     }
 
-    /// The exchange ended without a head and without an error.
+    /// An error that reports that the exchange ended without a head and without an error of the engine.
     struct NoHead: Error {}
 
     /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver the chunk that it has already read.

@@ -13,9 +13,9 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
         self.description = description
     }
 
-    /// The progress in PostgreSQL was changed by another process.
+    /// The failure of a copy whose progress in PostgreSQL was changed by another process. The other copy continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
-    /// SQLite is sealed, but not by a copy into this database.
+    /// The failure of a copy from a sealed database that was not sealed by a copy into this PostgreSQL database.
     static let movedElsewhere = CopyFailure(
         "the data was moved to another PostgreSQL database; to go back to SQLite, use --undo"
     )

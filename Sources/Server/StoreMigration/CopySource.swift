@@ -31,7 +31,7 @@ struct CopySource: Sendable {
         writer = try DatabaseQueue(path: file.path, configuration: configuration)
     }
 
-    /// A row that was added, changed or removed.
+    /// A row that was added, changed or removed. The log doesn't distinguish the three: the pass reads whether the row exists.
     struct Change: Hashable, Sendable {
         /// The index of the table in ``SourceTable/all``.
         let table: Int
@@ -79,7 +79,7 @@ struct CopySource: Sendable {
     /// The logged statements, and whether the key is in the new or the old row. The stores never change a primary key.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
-    /// Removes the triggers and the tables of the log.
+    /// Removes the triggers and the tables of the log. Missing ones are no error, so it can be repeated.
     private static func removeLog(_ database: Database) throws {
         for table in SourceTable.all {
             for (change, _) in changes {
@@ -108,7 +108,8 @@ struct CopySource: Sendable {
     /// Whether the database is sealed, which means that servers on SQLite refuse writes.
     func isSealed() async throws -> Bool { try await reader.writeWithoutTransaction(SQLiteSeal.isClosed) }
 
-    /// The random name that the database got when it was created.
+    /// Returns the random name that the database got when it was created. It identifies the data, also after the file was moved or
+    /// restored.
     func installation() async throws -> String {
         try await reader.writeWithoutTransaction { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
@@ -238,13 +239,14 @@ struct SourceSnapshot: Sendable {
 
     /// The tables that are copied as a whole, because they have few rows and no log of changes.
     struct SmallTables: Sendable {
+        /// The decoys, in the order in which they were stored.
         let decoys: [DecoySpan]
         /// The time of the last retry of emails that an operator requested, in seconds since 1970; `nil` if there was none.
         let retry: Double?
         let signingKeys: SigningKeySet
     }
 
-    /// Reads the tables that are copied as a whole.
+    /// Reads the tables that are copied as a whole, in one query each.
     func smallTables() async throws -> SmallTables {
         try await queue.writeWithoutTransaction { database in
             SmallTables(

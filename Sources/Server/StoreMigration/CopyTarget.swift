@@ -58,7 +58,9 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
+    /// Returns the name of the change log of the completed copy. A caller compares it with the log of SQLite, to detect that the data was
+    /// moved to this database and not to another one.
+    /// - Returns: `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
     /// Returns a shared value; `nil` if there is no such row. The table `shared_value` has facts of the whole installation.
@@ -192,6 +194,7 @@ struct CopyTarget: Sendable {
     }
 
     /// Returns the number of rows of a table.
+    /// - Complexity: O(number of rows), because PostgreSQL counts them one by one.
     func count(_ table: TargetTable) async throws -> Int {
         try await database.execute(table.count).rows.first?.value(0) ?? 0
     }

@@ -34,7 +34,8 @@ import SQLiteStores
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
-        /// Copied rows, and the number of rows when the copy began.
+        /// The number of rows that were copied so far, and the number of rows when the copy began. Rows that are added meanwhile are not
+        /// counted.
         case copied(Int, of: Int)
         /// The number of rows so far that changed during the copy and were copied again.
         case replayed(Int)
@@ -46,7 +47,7 @@ public struct StoreCopy: Sendable {
     public struct Table: Sendable {
         /// The name.
         public let name: String
-        /// The checksums of the same state on both sides, computed while the server was writing. They are equal; otherwise, the copy fails.
+        /// The checksums of the same state on both sides, computed while the server was writing. They are equal: otherwise the copy fails.
         public let source, target: RowChecksum
         /// The number of rows in PostgreSQL when the copy ended, including those that were added during the copy.
         public internal(set) var rows: Int
@@ -62,14 +63,14 @@ public struct StoreCopy: Sendable {
         public let pause: Duration?
     }
 
-    /// The number of rows of each table, by its name.
+    /// The number of rows of each table of SQLite, by the name of the table, in the order of the copy.
     public typealias Counts = [(table: String, rows: Int)]
 
     /// The SQLite database.
     private let file: URL
     /// The PostgreSQL database.
     private let target: CopyTarget
-    /// The keys of addresses in PostgreSQL.
+    /// The keys under which PostgreSQL's servers store addresses. They are needed to convert accounts and reset tokens.
     private let emailKeys: EmailKeys
 
     /// Creates a copy. Nothing is opened before ``check()`` or ``run(_:)``.
@@ -83,9 +84,10 @@ public struct StoreCopy: Sendable {
 
     /// The longest time for the final pass. A longer pass is canceled and repeated, and writes continue in between. Tests change it.
     var longestPause = Duration.seconds(4)
-    /// The final pass begins when at most this number of changes is left.
+    /// The final pass begins when at most this number of changes is left. It bounds the time for which writes wait: 1,000 changes are two
+    /// transactions of PostgreSQL.
     private static let fewChanges: Int64 = 1_000
-    /// The number of rows in one transaction of PostgreSQL.
+    /// The number of rows in one transaction of PostgreSQL. After a crash, at most this number of rows is copied again.
     private static let batchSize = 500
 
     // MARK: - Before
@@ -206,7 +208,7 @@ public struct StoreCopy: Sendable {
         return Report(tables: tables, replayed: pass.replayed, pause: pause)
     }
 
-    /// The number of changes that are not replayed yet.
+    /// Returns the number of changes in the log that are not replayed yet. Several changes of one row count separately.
     private func remaining(_ source: CopySource, _ pass: CopyPass) async throws -> Int64 {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
@@ -407,7 +409,8 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Converts a row to the rows of all its targets.
+    /// Converts a row to the rows of all its targets, in the order of the targets.
+    /// - Throws: ``CopyFailure`` if a column has an unexpected type.
     private func targetRows(_ row: SourceRow, _ table: SourceTable) throws -> [TargetRow] {
         try table.targets.map { TargetRow(table: $0, values: try $0.values(row, emailKeys)) }
     }

@@ -18,7 +18,8 @@ public struct ImportRecord: Hashable, Sendable {
     public var passwordHash: String?
     /// The state: `active`, `inactive` or `suspended`. If it is `nil` or empty, the account is active.
     public var state: String?
-    /// Yes or no, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active user inactive.
+    /// Whether the user is active, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active
+    /// user inactive; `nil` leaves the state unchanged.
     public var isActive: String?
     /// The language of emails, such as `es` or `pt_BR`. If it is `nil` or empty, the import's default is used.
     public var locale: String?
@@ -152,7 +153,7 @@ extension Account.State {
 
 /// Whether a user is active, in the notation of another system. Decoding never fails, so one unusual value doesn't make a file unreadable.
 struct ImportedFlag: Hashable, Sendable, Decodable {
-    /// The value as text. A value that is not a text, a number or a Boolean means neither.
+    /// The value as text. A value that is not a text, a number or a Boolean becomes `?`, which means neither yes nor no.
     let text: String
 
     /// The value for other types, which means neither.

@@ -223,7 +223,7 @@ package struct APIParameter: Sendable {
         case path, query, header, cookie
     }
 
-    /// The name; header names are compared without case.
+    /// The name. Names of headers are not case-sensitive; other names are.
     package let name: String
     /// The part of the request.
     package let place: Place
@@ -232,7 +232,7 @@ package struct APIParameter: Sendable {
     /// The description for callers.
     package let about: Prose
 
-    /// The parameter in OpenAPI.
+    /// The Parameter Object of OpenAPI (OpenAPI 3.1 §4.8.12).
     var json: JSONValue {
         [
             "name": .string(name), "in": .string(place.rawValue), "required": .bool(place == .path),
@@ -242,7 +242,7 @@ package struct APIParameter: Sendable {
 }
 
 extension APIParameter {
-    /// The parameters that every operation accepts. The document describes them once.
+    /// The parameters that every operation accepts. The document describes them once under `components`, and each operation refers to them.
     package static let common = [acceptLanguage, requestID]
 
     /// The header `Idempotency-Key`, which makes a request repeatable. The pattern accepts a text in quotes (a String of RFC 9651) and a

@@ -7,7 +7,7 @@ package import StrictJSON
 package struct DescribedResponse: Sendable {
     /// A body in one media type.
     package struct Content: Sendable {
-        /// The media type without parameters, such as `application/json`.
+        /// The media type without parameters, such as `application/json`. It is unique among the contents of a response.
         package let mediaType: String
         /// The schema of the body.
         package let schema: Schema
@@ -43,7 +43,7 @@ package struct DescribedResponse: Sendable {
         let name: String
         /// The `id` of the next operation.
         let operationID: String
-        /// Members of the next request, as runtime expressions (OpenAPI 3.1 §4.8.20.4).
+        /// Members of the next request, as runtime expressions (OpenAPI 3.1 §4.8.20.4), such as `$response.body#/refresh_token`.
         let request: JSONObject
         let about: String
     }
@@ -59,7 +59,7 @@ package struct DescribedResponse: Sendable {
     let headers: [APIHeader]
     /// The operations that can follow.
     let links: [Link]
-    /// Whether the body is in the user's language, which `Content-Language` names.
+    /// Whether the body is in the user's language, which `Content-Language` names. Each page and each message to users is.
     let isLocalized: Bool
 
     /// Creates a response.
@@ -152,11 +152,11 @@ extension APIHeader {
         ),
     ]
 
-    /// A list of names in quotes with parameters (RFC 9651).
+    /// A list of names in quotes with parameters, such as `"reset-email";q=3;w=3600` (RFC 9651).
     private static let limitPattern = #"^"[^"]+"(;[a-z]+=[^;,]+)*(, "[^"]+"(;[a-z]+=[^;,]+)*)*$"#
 
     /// Returns the header with the language of the texts.
-    /// - Parameter languages: The languages of the server.
+    /// - Parameter languages: The languages of the server, which become the only valid values.
     static func contentLanguage(_ languages: [Language]) -> APIHeader {
         APIHeader(
             name: "Content-Language",

@@ -45,7 +45,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// The default form: an `error` object.
+    /// The default form, whose members are in an object:
+    /// `{"error":{"code":"…","message":"…","details":{…},"timestamp":"…","request_id":"…"}}`
     static let standard = NamedSchema(
         "Error",
         .object(
@@ -54,7 +55,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with the same members at the top level.
+    /// The form with the same members at the top level. Field problems are texts by field in `details.field_errors`, without their codes.
     static let flat = NamedSchema(
         "FlatError",
         .object(
@@ -78,7 +79,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form `success`, with `success: false`. Apps that are already installed decode it.
+    /// The form `success`: `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`. Apps that are already installed
+    /// decode it. The code is only in the header `X-Error-Code`.
     static let success = NamedSchema(
         "SuccessError",
         .object(
@@ -99,13 +101,13 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with one text only.
+    /// The form with one text only: `{"detail":"…"}`. The code and the request id are only in headers.
     static let detail = NamedSchema(
         "DetailError",
         .object(Field("detail", message), meaning: "An error in the form `detail`.")
     )
 
-    /// A problem with a field, in problem details.
+    /// A problem with a field, in problem details. Its members have the names of the example in RFC 9457 §3, plus `code` and `field`.
     static let problemItem = NamedSchema(
         "ProblemItem",
         .object(
@@ -117,7 +119,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// Problem details of RFC 9457, which every client can request.
+    /// Problem details of RFC 9457, which each client can request with `Accept: application/problem+json`. The members `code`, `timestamp`,
+    /// `request_id`, `retry_after` and `errors` are extensions of the contract (RFC 9457 §3.2).
     static let problem = NamedSchema(
         "Problem",
         .object(

@@ -94,7 +94,8 @@ public struct OpenAPIDocument: Sendable {
 }
 
 extension APIOperation {
-    /// The named schemas of the requests and responses.
+    /// The named schemas of the parameters, the request and the responses, with those that they refer to. A schema may occur more than
+    /// once.
     var mentioned: [NamedSchema] {
         var schemas: [Schema] = parameters.map(\.schema)
         if let request { schemas += [.named(request.schema), .named(request.formSchema)] }
@@ -137,7 +138,7 @@ extension OpenAPIDocument {
         return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
     }
 
-    /// Returns the responses by status: those of the operation, and those of its codes.
+    /// Returns the responses by status, in ascending order: those of the operation, and those of its codes.
     private func responses(of operation: APIOperation) -> JSONValue {
         let codes = operation.codes(description.settings)
         var responses: JSONObject = [:]
@@ -173,7 +174,7 @@ extension OpenAPIDocument {
         ]
     }
 
-    /// Returns the JSON of a response that is not an error.
+    /// Returns the Response Object of a response without an error (OpenAPI 3.1 §4.8.17), with its headers, contents and links.
     private func json(of answer: DescribedResponse, isLimited: Bool) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
         if answer.isLocalized {

@@ -7,12 +7,13 @@ import StrictJSON
 /// A client that validates by a schema must not refuse a value that the server accepts. So where a pattern can't express the server's rule,
 /// it accepts more values than the server, never fewer.
 enum AccountValues {
-    /// The grammar of `EmailAddress` for addresses in ASCII.
+    /// The grammar of `EmailAddress` for addresses in ASCII. The local part has at most 64 characters, and each label of the domain has at
+    /// most 63 (RFC 5321 §4.5.3.1.1, RFC 1035 §2.3.4). The last label is a name of letters, or a name in punycode.
     static let emailPattern =
         "^[A-Za-z0-9._%+\\-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?\\.)+"
         + "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9\\-]{0,58}[A-Za-z0-9])$"
 
-    /// An email address.
+    /// An email address. The pattern only describes addresses in ASCII; the server also accepts domains beyond ASCII.
     static let email = NamedSchema(
         "EmailAddress",
         .text(
@@ -198,6 +199,6 @@ struct MemberNote: ExpressibleByStringLiteral {
     private static let newPassword = MemberNote(.named(.newPassword()))
     /// The address of a token's account.
     private static let owner: MemberNote = "If given, the token must belong to this address."
-    /// Names that were stored by earlier versions may be longer than new ones.
+    /// The first name of an account. Names that were stored by earlier versions may be longer than new ones.
     private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that the user is greeted by.")
 }

@@ -122,7 +122,7 @@ struct TextRules: Sendable {
 package struct NamedSchema: Sendable {
     /// The name, such as `LoginRequest`. References of the document contain it.
     package let name: String
-    /// The schema that the document has under the name.
+    /// The schema that the document has under the name. It may refer to further named schemas.
     package let schema: Schema
 
     /// Creates a named schema.
@@ -141,11 +141,11 @@ package struct NamedSchema: Sendable {
 package struct Field: Sendable {
     /// Whether a member may be absent.
     package enum Presence: Sendable {
-        /// The member is always there.
+        /// The member is always there. The schema lists it under `required`.
         case required
         /// The member may be absent.
         case optional
-        /// The member may be absent or `null`.
+        /// The member may be absent or `null`. Its schema becomes a choice between the schema and `null`.
         case nullable
     }
 
@@ -155,7 +155,7 @@ package struct Field: Sendable {
     package let presence: Presence
     /// The schema of the value.
     package let schema: Schema
-    /// The purpose of the member, in addition to the meaning of its schema.
+    /// The purpose of the member, in addition to the meaning of its schema. Empty if the name is sufficient.
     package let purpose: Prose
 
     /// Creates a member.
