@@ -8,7 +8,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A file is read into memory as a whole; about 1 KB per user is needed. ``AccountImport`` turns the records into accounts.
+/// A file is read into memory as a whole; about 1 KB per user is needed. `AccountImport` turns the records into accounts.
 public enum ImportFile {
     /// A record, or the error of an unreadable one. An unreadable record doesn't prevent the others from being read.
     public typealias Reading = Result<ImportRecord, ImportLineRefusal>

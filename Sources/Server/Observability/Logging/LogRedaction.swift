@@ -170,7 +170,7 @@ extension UInt8 {
 
 /// An error whose description may be logged, because it contains no secret, no address and no user input.
 ///
-/// Conform an error only if this is true for all its cases. Of any other error, ``Logging/Logger/Metadata/failure(_:_:)`` only logs the
+/// Conform an error only if this is true for all its cases. Of any other error, `Logger.Metadata.failure(_:_:)` only logs the
 /// type.
 public protocol LogSafeError: Error, CustomStringConvertible {}
 

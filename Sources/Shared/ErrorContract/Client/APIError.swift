@@ -128,8 +128,9 @@ public struct APIError: Error, Sendable {
 
     /// Creates an error from a decoded response. A client does this itself; use it with ``ErrorDecoder`` and another HTTP client.
     ///
-    /// The first argument is the decoded response. Its status and its code determine the kind, the retry class and the recovery.
+    /// The status and the code of the response determine the kind, the retry class and the recovery.
     /// - Parameters:
+    ///   - answer: The decoded response.
     ///   - catalogue: The codes that the app knows.
     ///   - context: The operation of the app that failed, such as `user_login`.
     public init(_ answer: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
