@@ -19,18 +19,20 @@ public import ResilientHTTP
 /// ```
 ///
 /// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session. Redirects are
-/// followed for GET and HEAD. There are no cookies. A request with an `httpBodyStream` throws `requestBodyStreamExhausted`. The timeout of
-/// a request, unless it is the default of 60 s, limits the duration of one attempt.
+/// followed for GET and HEAD. There are no cookies.
 ///
-/// If the client itself refuses to send a request, the method throws `URLError`: with the code `resourceUnavailable` because of a quota or
-/// a 429, and with the code `unknown` because the server is failing (a gate that a 503 closed, or an open circuit breaker). The
-/// `NSUnderlyingErrorKey` of every error is the `APIError`.
+/// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
+/// request differs from the default of 60 s, it limits the duration of one attempt.
+///
+/// The client itself refuses some requests. The method then throws `URLError`: with the code `resourceUnavailable` because of a quota or a
+/// 429, and with the code `unknown` because the server is failing (a gate that a 503 closed, or an open circuit breaker). The
+/// `NSUnderlyingErrorKey` of each error is the `APIError`.
 ///
 /// A response is stored in memory as a whole. Use `APIClient` to download or upload large bodies.
 public struct HoldfastSession: Sendable {
     /// The client whose middleware handles the requests. Copies of the session share it.
     public let client: APIClient
-    /// The differences of the calls from the policies of their endpoints; by default, none.
+    /// The options of all calls, which replace parts of the policies of their endpoints. By default, they replace nothing.
     public var options = CallOptions()
 
     /// Creates a session that uses a client.
@@ -50,7 +52,7 @@ public struct HoldfastSession: Sendable {
     /// Downloads the content of a URL with a GET request.
     /// - Parameter url: The address, with the scheme `http` or `https`.
     /// - Returns: The content, and the head as an `HTTPURLResponse`.
-    /// - Throws: `URLError`.
+    /// - Throws: `URLError`, as ``data(for:)`` does.
     public func data(from url: URL) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url))
     }
@@ -69,14 +71,15 @@ public struct HoldfastSession: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request. Its own body is ignored.
-    ///   - body: The body.
+    ///   - body: The body. It may be sent several times, as in ``data(for:)``.
     /// - Returns: The content, and the head as an `HTTPURLResponse`.
-    /// - Throws: `URLError`.
+    /// - Throws: `URLError`, as ``data(for:)`` does.
     public func upload(for request: URLRequest, from body: Data) async throws -> (Data, URLResponse) {
         try await exchange(request, body: body)
     }
 
     /// Sends a request through the client. Converts the types of Foundation to those of the client, and back.
+    /// - Throws: `URLError`. Its underlying error is the `APIError` of the client.
     private func exchange(_ urlRequest: URLRequest, body: Data?) async throws -> (Data, URLResponse) {
         guard let url = urlRequest.url, let request = HTTPRequest(urlRequest) else { throw URLError(.badURL) }
         // A stream can only be read once, and the request may have to be sent again.
@@ -99,8 +102,8 @@ public struct HoldfastSession: Sendable {
 }
 
 extension HTTPRequest {
-    /// Creates the request of a `URLRequest`, without its body; `nil` if it has no HTTP address. Header fields with invalid names are
-    /// omitted.
+    /// Creates the request of a `URLRequest`, without its body. Header fields with invalid names are omitted.
+    /// - Returns: `nil` if the request has no address with the scheme `http` or `https` and a host, or if its method is invalid.
     init?(_ request: URLRequest) {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
@@ -117,7 +120,8 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// Creates the error that `URLSession` would throw. The code of the original `URLError` is used if there is one.
+    /// Creates the error that `URLSession` would throw. If the original error is a `URLError`, its code is used for failures of the network
+    /// and for unknown failures. Other kinds have a fixed code.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =

@@ -4,16 +4,16 @@ import Synchronization
 
 /// The chunks of one body that have arrived and have not been read. There is one producer, the session, and one reader.
 ///
-/// When ``limit`` bytes are unread, the session is paused; when fewer than half are unread, it continues. On Linux, where that is
-/// impossible, further bytes are written to a temporary file, and the reader gets them after those in memory.
+/// When ``limit`` bytes are unread, the session is paused. When fewer than half are unread, it continues. On Linux, the session can't be
+/// paused. There, further bytes are written to a temporary file, and the reader gets them after those in memory.
 ///
-/// At most one call of ``next()`` may wait. Continuations are resumed outside the lock.
+/// At most one call of ``next()`` may wait. Continuations are resumed outside of the lock.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
     /// The chunks and the end, guarded by a mutex. A waiting reader implies that no chunk is stored and that the body has not ended.
     private struct State {
-        /// The chunks; read ones are empty, and all are removed when the last one is read.
+        /// The chunks. A chunk that was read becomes empty, and all are removed when the last one is read, so that reading takes O(1).
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
@@ -25,9 +25,10 @@ final class Inbox: Sendable {
         var reader: Reader?
         /// Whether the session was asked to pause.
         var isPaused = false
-        /// The file with the bytes that did not fit into memory, and the number of unread ones. They arrived after ``chunks``.
         #if canImport(FoundationNetworking)
+            /// The file with the bytes that did not fit into memory. They arrived after ``chunks``.
             var file: TemporaryFile?
+            /// The number of unread bytes in the file.
             var filed = 0
         #endif
         /// Whether no more bytes are stored, because the exchange was canceled.
@@ -41,12 +42,16 @@ final class Inbox: Sendable {
     /// Creates an empty inbox.
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
-    ///   - setPaused: Called under a lock when the producer pauses and resumes.
+    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when it may continue. It is called while the inbox
+    ///     is locked, so it must not call the inbox.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
-    /// Stores a chunk, or passes it to a waiting reader. Ignored if it is empty, or after the end.
+    /// Stores a chunk, or passes it to a waiting reader. A chunk is ignored if it is empty, or after the end.
+    ///
+    /// If the chunk fills the inbox, the session is paused. Chunks that are already on their way may still be delivered.
+    /// - Parameter chunk: The bytes in the order of their arrival.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
             guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
@@ -85,7 +90,7 @@ final class Inbox: Sendable {
             }
         }
 
-        /// Returns bytes from the file.
+        /// Returns the next bytes from the file. The read happens on the queue of the file, not in the cooperative thread pool.
         private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
             let chunk = try await file.perform { try $0.read() ?? [] }
             state.withLock { $0.filed -= chunk.count }
@@ -104,7 +109,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Drops further chunks and resumes the session, which could otherwise not end. Stored chunks can still be read.
+    /// Drops further chunks and resumes the session, because a paused session could not end. Stored chunks can still be read.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -112,8 +117,9 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Returns the next chunk, or `nil` at the end. Waits if there is none.
-    /// - Throws: The `TransportError` that has ended the body; on Linux, also errors of the temporary file.
+    /// Returns the next chunk, or `nil` at the end. If there is none, it waits until the session delivers one or ends the body.
+    /// - Throws: The `TransportError` that has ended the body, after all chunks that arrived before it. On Linux, also errors of the
+    ///   temporary file.
     func next() async throws -> [UInt8]? {
         #if canImport(FoundationNetworking)
             let file = state.withLock { $0.first == $0.chunks.count && $0.filed > 0 ? $0.file : nil }
@@ -160,6 +166,10 @@ final class BodyReader: Sendable {
     private let inbox: Inbox
     private let cancel: @Sendable () -> Void
 
+    /// Creates the reader of an inbox.
+    /// - Parameters:
+    ///   - inbox: The chunks of the body.
+    ///   - cancel: Cancels the exchange. It is called when the reading task is canceled, and when the reader is released.
     init(_ inbox: Inbox, cancel: @escaping @Sendable () -> Void) {
         (self.inbox, self.cancel) = (inbox, cancel)
     }

@@ -69,19 +69,21 @@
         }
 
         /// Runs a closure with the file on its queue.
+        /// - Returns: The result of the closure.
+        /// - Throws: The error of the closure.
         func perform<Value: Sendable>(_ body: @escaping @Sendable (TemporaryFile) throws -> Value) async throws -> Value {
             try await withCheckedThrowingContinuation { caller in
                 queue.async { [self] in caller.resume(with: Result { try body(self) }) }
             }
         }
 
-        /// Writes the whole body of a request.
+        /// Writes the whole body of a request to the file, before any part of it is sent.
         ///
         /// - Parameters:
         ///   - body: The body.
         ///   - deadline: The deadline for the complete body.
-        ///   - idleTimeout: The maximum time without a byte; `nil` for no limit.
-        /// - Throws: ``TransportError``. Nothing has been sent.
+        ///   - idleTimeout: The maximum time without a byte; `nil` sets no limit.
+        /// - Throws: ``TransportError`` whose `wasSent` is `false`.
         func write(_ body: RequestBody, deadline: ContinuousClock.Instant, idleTimeout: Duration?) async throws(TransportError) {
             do {
                 try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -16,10 +16,11 @@ extension URLRequest {
 
     /// Creates the request of an attempt.
     /// - Parameters:
-    ///   - request: The request without its body.
+    ///   - request: The request without its body. Its scheme is `http` or `https`, and it has an authority.
     ///   - body: The body, if there is one.
-    ///   - streamed: The bytes of a body that is a stream.
-    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP or the file of the body can't be read.
+    ///   - streamed: The bytes of a body that is a stream; `nil` for any other body.
+    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP or the file of the body can't be read. Its
+    ///   `wasSent` is `false`.
     init(_ request: HTTPRequest, body: RequestBody?, streamed: StreamedBody?) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
         guard let scheme = request.scheme?.lowercased(), scheme == "https" || scheme == "http", let url = URL(string: text),
@@ -65,7 +66,8 @@ extension URLRequest {
 }
 
 extension HTTPRequest {
-    /// The priority of the task for the request, by the urgency in its `Priority` (RFC 9218), from 0, the most urgent, to 7.
+    /// The priority of the task for the request, derived from the urgency in its `Priority` header (RFC 9218 §4.1). An urgency of 0 to 2 is
+    /// a high priority, 3 is the default, and 4 to 7 is a low priority.
     var taskPriority: Float {
         guard let value = headerFields[.priority], value.hasPrefix("u="), let urgency = value.dropFirst(2).first?.wholeNumberValue
         else { return URLSessionTask.defaultPriority }
@@ -94,7 +96,8 @@ extension HTTPFields {
 }
 
 extension HTTPResponse {
-    /// Creates the head of a response of `URLSession`. Header fields with invalid names are omitted.
+    /// Creates the head of a response of `URLSession`. Header fields with invalid names are omitted. A response that isn't HTTP has the
+    /// status 0.
     init(urlResponse: URLResponse) {
         let response = urlResponse as? HTTPURLResponse
         // A status beyond three digits traps in `Status`.
@@ -180,8 +183,9 @@ extension URLError {
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
 
+        /// Creates a stream. It reads nothing before the session does.
         /// - Parameters:
-        ///   - length: The number of bytes, if it is known.
+        ///   - length: The number of bytes; `nil` if it is unknown.
         ///   - next: Returns the next chunk, or `nil` at the end.
         init(length: Int64?, next: @escaping () throws -> [UInt8]?) {
             (missing, self.next) = (length, next)

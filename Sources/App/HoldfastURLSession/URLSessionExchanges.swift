@@ -9,9 +9,15 @@ import Synchronization
 
 /// The exchanges in flight of one session, by task. It is the delegate of the session.
 ///
-/// An exchange passes through the phases `created`, `waiting` for the head, optionally `held` for a small body, and `receiving` or
-/// `delivered`. Each caller's continuation is resumed exactly once: by the head, by the end of the task, or at once if the task was
-/// canceled before the caller waited. The one that changes the phase under the lock resumes the continuation after it.
+/// An exchange passes through these phases:
+///
+/// 1. `created`: The task exists, and no caller waits.
+/// 2. `waiting`: A caller waits for the head.
+/// 3. `held`: The head of a small response has arrived, and the caller still waits for the body. Other responses skip this phase.
+/// 4. `receiving` or `delivered`: The caller reads the body as it arrives, or has received it with the head.
+///
+/// Each caller's continuation is resumed exactly once: by the head, by the end of the task, or immediately if the task was canceled before
+/// the caller waited. The thread that changes the phase under the lock resumes the continuation after it has released the lock.
 ///
 /// Three threads meet here: the caller's, the queue of the session, and the timer of deadlines. All state is guarded by one mutex per
 /// session. Under the lock, no continuation is resumed, and of the session's methods only the decision about a redirect is called.
@@ -106,12 +112,14 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// The exchanges by the identifier of their task, and the timer.
     private struct State {
         var exchanges: [Int: Exchange] = [:]
-        /// The errors of tasks that ended before their callers waited, because they were canceled at once.
+        /// The errors of tasks that ended before their callers waited, because they were canceled immediately. ``begin(_:continuation:)``
+        /// removes them.
         var failures: [Int: any Error] = [:]
-        /// The time at which deadlines are checked next.
+        /// The time at which deadlines are checked next; `nil` if no check is scheduled.
         var nextCheck: ContinuousClock.Instant?
 
-        /// - Returns: The time at which a check must be scheduled, if no earlier one is.
+        /// Records the time at which an exchange expires.
+        /// - Returns: The time for which the caller must schedule a check; `nil` if an earlier check is already scheduled.
         mutating func noteExpiry(_ expiry: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
             guard let expiry, nextCheck.map({ expiry < $0 }) ?? true else { return nil }
             nextCheck = expiry
@@ -119,8 +127,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together: 64 KiB. It saves a caller of
-    /// a small response one change of thread.
+    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together: 64 KiB. The caller of a
+    /// small response then changes the thread once instead of twice.
     static let largestHeldBody = 65_536
     /// The number of stored bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
@@ -128,20 +136,21 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     #if !canImport(FoundationNetworking)
         private let challenges: URLSessionTransport.ChallengeHandler?
 
-        /// - Parameter challenges: Decides about authentication challenges; `nil` to let the system decide.
+        /// Creates a delegate without exchanges.
+        /// - Parameter challenges: Decides about authentication challenges; `nil` lets the system decide.
         init(challenges: URLSessionTransport.ChallengeHandler? = nil) {
             self.challenges = challenges
         }
     #endif
 
-    /// Registers a task, which is canceled at the deadline, even while its body arrives. `timeoutInterval` would only limit the
-    /// time between two bytes.
+    /// Registers a task before it is started. The task is canceled at the deadline, even while its body arrives. The session's own
+    /// `timeoutInterval` would only limit the time between two bytes.
     /// - Parameters:
     ///   - task: The task.
     ///   - deadline: The deadline of the exchange; for a streamed one, that of the head of a success.
     ///   - idleTimeout: The maximum time without a byte; `nil` if the exchange is not streamed.
     ///   - body: The body of the request.
-    ///   - endBody: Ends the sending of a body that is a stream.
+    ///   - endBody: Ends the sending of a body that is a stream. It may be called several times and by any thread.
     func add(
         _ task: URLSessionTask,
         deadline: ContinuousClock.Instant,
@@ -159,7 +168,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Stores a continuation, which is resumed with the response of a task.
     ///
-    /// - Returns: Whether the task must be started; `false` if it has been canceled. The continuation has then been resumed.
+    /// - Parameters:
+    ///   - task: A task that was added.
+    ///   - continuation: The continuation of the caller.
+    /// - Returns: Whether the task must be started. `false` means that it has been canceled and that the continuation has been resumed.
     func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
@@ -175,9 +187,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         return failure == nil
     }
 
-    /// Cancels a task.
-    /// On Linux, a session that waits for the decision about a redirect must receive it before the cancellation or not at all;
-    /// otherwise the process ends. The decision is therefore made under the lock, and only if no cancellation is recorded.
+    /// Cancels a task. It can be called before, during and after the exchange, and by any thread.
+    ///
+    /// On Linux, a session that waits for the decision about a redirect must receive this decision before the cancellation or not at all;
+    /// otherwise the process ends. So the decision is made under the lock, and only if no cancellation is recorded.
     func cancel(_ task: URLSessionTask) {
         let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
@@ -186,15 +199,16 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let cancellation { cancelLater([cancellation]) }
     }
 
-    /// Cancels tasks on another thread, because a cancellation waits for the queue of the session, on which this method may
-    /// have been called.
+    /// Cancels tasks on another thread. A cancellation waits for the queue of the session, and this method may have been called on that
+    /// queue.
     private func cancelLater(_ cancellations: [Cancellation]) {
         for cancellation in cancellations { cancellation.unblock() }
         let tasks = cancellations.map(\.task)
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
-    /// Records that the session pauses because a reader accepts no bytes, or that it resumes.
+    /// Records that the session pauses because a reader accepts no bytes, or that it resumes. While it is paused, the idle timeout doesn't
+    /// run.
     private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
         #if !canImport(FoundationNetworking)
             if isPaused { task.suspend() } else { task.resume() }
@@ -222,8 +236,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Cancels the exchanges whose deadline has passed, and schedules the next check. O(exchanges in flight).
+    /// Cancels the exchanges whose deadline has passed, and schedules the next check.
     /// - Parameter instant: The time for which the check was scheduled. If an earlier one was scheduled since, this one does nothing.
+    /// - Complexity: O(number of exchanges in flight).
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
         let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Cancellation]) in
             // An earlier check has been scheduled since.
@@ -293,7 +308,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
-    /// Changes an exchange to the phase `receiving`. Called under the lock.
+    /// Changes an exchange to the phase `receiving`. It is called under the lock, so it resumes no continuation.
+    /// - Returns: The caller and its reader. The method that holds the lock resumes the caller afterwards.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }
@@ -306,8 +322,6 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Passes on bytes of a body. If they complete a held response, its caller is resumed once with head and body.
-    ///
-    /// Reports the progress of the request's body, and counts it as activity.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
             guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }
@@ -331,8 +345,6 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Ends an exchange: resumes its caller, or ends its body. A cancellation or a deadline that came too late doesn't turn a complete
     /// response into an error.
-    ///
-    /// Stops at each redirect, so that the transport can follow it by its rules.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
         let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
@@ -366,8 +378,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Asks the app's handler about the server's certificate or for a client certificate. Other challenges get the default handling, so
-    /// that a 401 is a response.
+    /// Reports the progress of the request's body, and counts it as activity of the exchange.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -383,6 +394,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         progress?(TransferProgress(completed: totalBytesSent, total: length))
     }
 
+    /// Stops at each redirect, so that the transport can follow it by its own rules.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -397,6 +409,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
+        /// Calls the app's handler for the server's certificate or for a client certificate. Other challenges get the default handling, so
+        /// that a 401 is a response.
         func urlSession(
             _ session: URLSession,
             task: URLSessionTask,

@@ -17,11 +17,14 @@ public import ResilientHTTP
 /// let api = APIClient(baseURL: url, transport: URLSessionTransport())
 /// ```
 ///
-/// A transport has one `URLSession`, whose connections all its requests share: create one transport per app. It is thread-safe.
+/// A transport has one `URLSession`, whose connections all its requests share: create one transport per app. It can be used by several
+/// tasks at the same time. Releasing it doesn't interrupt requests in flight.
 ///
-/// On Linux, Foundation has limits that the transport works around, at a cost: a request with a body, or one that is not safe to repeat,
-/// opens a new connection; a body that is a stream is written to a temporary file before it is sent; and a slow reader of a large response
-/// doesn't pause the server, so that unread bytes are written to a temporary file.
+/// On Linux, Foundation has limits that the transport works around, at a cost:
+///
+/// - A request with a body, or one that is not safe to repeat, opens a new connection.
+/// - A body that is a stream is written to a temporary file before it is sent.
+/// - A slow reader of a large response doesn't pause the server, so unread bytes are written to a temporary file.
 public final class URLSessionTransport: HTTPTransport {
     /// A session and the delegate of its tasks. The transport has one for most requests, and on Linux one more for each request that needs
     /// a new connection.
@@ -52,10 +55,10 @@ public final class URLSessionTransport: HTTPTransport {
     private let configuration: URLSessionConfiguration
     private let followsRedirects: Bool
 
-    /// Creates a transport.
+    /// Creates a transport. No connection is opened before the first request.
     /// - Parameters:
-    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered
-    ///     connections. The default stores nothing on disk. Cookies and the cache are always off.
+    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered connections. It is
+    ///     copied, so later changes have no effect. The default stores nothing on disk. Cookies and the cache are always off.
     ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
@@ -206,8 +209,10 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-        /// Writes a body that is a stream to a file, from which it is sent. If the session waited for a producer, all sessions
-        /// of the process would be blocked.
+        /// Writes a body that is a stream to a file, from which it is sent. If the session waited for a producer, all sessions of the
+        /// process would be blocked.
+        /// - Returns: The file; `nil` if the body is no stream.
+        /// - Throws: `TransportError` whose `wasSent` is `false`.
         private func stored(
             _ body: RequestBody?,
             deadline: ContinuousClock.Instant,
@@ -223,8 +228,9 @@ public final class URLSessionTransport: HTTPTransport {
         }
     #endif
 
-    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun; it ends after
-    /// the task.
+    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun, and ends
+    /// after the task.
+    /// - Throws: The session's error. If the caller's task is canceled, this is `URLError` with the code `cancelled`.
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -6,7 +6,7 @@
     /// Passes the chunks of a request's body from a task to the thread on which `URLSession` reads them, one chunk at a time.
     ///
     /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue, not the cooperative thread pool,
-    /// until the session has read, so a slow network pauses the producer and memory stays bounded.
+    /// until the session has read. So a slow network pauses the producer, and memory stays bounded.
     final class UploadPipe: Sendable {
         /// An error that reports that the exchange accepts no more bytes.
         struct Closed: Error {}
@@ -69,13 +69,14 @@
             }
         }
 
-        /// Ends the body: the session reads the end of the stream after the last chunk.
+        /// Ends the body: the session reads the end of the stream after the last chunk. Call it once, after the last ``write(_:)``.
         func finish() {
             end { $0.isFinished = true }
             queue.async { [streams] in streams.output?.close() }
         }
 
-        /// Ends the exchange. Bytes that were not sent are dropped.
+        /// Ends the exchange. Bytes that were not sent are dropped, and a waiting ``write(_:)`` throws ``Closed``. Further calls have no
+        /// effect.
         func close() {
             end { $0.isClosed = true }
             // Unblocks a waiting writer.

@@ -3,7 +3,8 @@ public import AccountCore
 public import ErrorContract
 public import Foundation
 
-/// Imports users of another system, a batch per transaction. An interrupted import can be repeated: existing accounts are not changed.
+/// Imports users of another system, in batches of one transaction each. An interrupted import can be repeated: existing accounts are not
+/// changed.
 ///
 /// ```swift
 /// let users = AccountImport(into: accounts, language: .english) { Date() }
@@ -14,25 +15,27 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Passwords are not needed: hashes of other systems are stored as they are and replaced at the next sign-in. A record that can't become an
-/// account is refused with a reason, and the others are imported. Servers may run meanwhile; each batch delays their writes for one
-/// transaction.
+/// Passwords are not needed: hashes of other systems are stored as they are, and replaced at the next sign-in of the user. A record that
+/// can't become an account is refused with a reason, and the others are imported.
+///
+/// Servers may run meanwhile. Each batch delays their writes for one transaction. Memory grows with the number of records, because
+/// duplicate addresses are detected across the whole import.
 public struct AccountImport: Sendable {
-    /// The counts of an import so far.
+    /// The counts of an import so far. ``done`` is the sum of ``added``, ``present`` and ``refused``.
     public struct Progress: Hashable, Sendable {
         /// The number of processed records: added, present and refused ones.
         public var done = 0
-        /// The number of all records.
+        /// The number of all records, including those that can't be read.
         public var total = 0
         /// The number of new accounts.
         public var added = 0
-        /// The number of records with an existing account, which is not changed.
+        /// The number of records with an existing account. These accounts are not changed, so a later change of the record has no effect.
         public var present = 0
-        /// The number of refused records.
+        /// The number of refused records: unreadable ones, invalid ones, and those with the address of an earlier record.
         public var refused = 0
     }
 
-    /// The number of accounts in one transaction.
+    /// The largest number of accounts in one transaction.
     public static let batchSize = 500
 
     private let accounts: any AccountRepository
@@ -45,8 +48,8 @@ public struct AccountImport: Sendable {
     /// - Parameters:
     ///   - accounts: The store of accounts.
     ///   - language: The language of records without one.
-    ///   - isDryRun: Whether nothing is written. The counts are the same as those of an import now.
-    ///   - audit: Stores the event of each import; `nil` stores none.
+    ///   - isDryRun: Whether nothing is written. The counts are those that an import would have now.
+    ///   - audit: Stores an event for each new account; `nil` stores none.
     ///   - now: The wall clock.
     public init(
         into accounts: any AccountRepository,
@@ -58,13 +61,15 @@ public struct AccountImport: Sendable {
         (self.accounts, self.language, self.isDryRun, self.audit, self.now) = (accounts, language, isDryRun, audit, now)
     }
 
-    /// Imports records, in their order. Of several records with one address, the first is imported and the others are refused.
+    /// Imports records, in their order. If several records have the same address, the first is imported and the others are refused.
+    ///
+    /// The closures are called on the task of the caller, in the order of the records.
     /// - Parameters:
-    ///   - readings: The records, or the errors of unreadable lines.
+    ///   - readings: The records, or the errors of unreadable ones. ``ImportFile/read(_:)`` returns them.
     ///   - refuse: Called with the place and the reason of each refused record. The reason contains no address and no hash.
     ///   - report: Called with the progress after each transaction.
-    /// - Returns: The counts.
-    /// - Throws: The error of the store. The batches before it are imported; repeat the import to continue.
+    /// - Returns: The final counts.
+    /// - Throws: The error of the store. The batches before the error are imported; repeat the import to continue.
     public func run(
         _ readings: [ImportFile.Reading],
         refuse: (_ place: String, _ reason: String) -> Void,
@@ -103,9 +108,12 @@ public struct AccountImport: Sendable {
         return progress
     }
 
-    /// Adds the accounts of a batch and their audit events. The events are added after the accounts, so a failure in between leaves
-    /// accounts without an event.
+    /// Adds the accounts of a batch and their audit events.
+    ///
+    /// The events are added after the accounts, so a failure in between leaves accounts without an event. A repetition doesn't add these
+    /// events, because the accounts exist by then.
     /// - Returns: The number of new accounts.
+    /// - Throws: The error of one of the stores.
     private func insert(_ batch: [Account]) async throws -> Int {
         let added = try await accounts.insert(contentsOf: batch)
         let time = now()
@@ -113,7 +121,7 @@ public struct AccountImport: Sendable {
         return added.count
     }
 
-    /// Returns the number of accounts that an import would add.
+    /// Returns the number of accounts that an import would add. It makes one lookup per account.
     private func missing(_ batch: [Account]) async throws -> Int {
         var missing = 0
         for account in batch where try await accounts.account(email: account.email) == nil { missing += 1 }

@@ -4,18 +4,22 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Counts and times the calls of a client, for swift-metrics. Add one listener to each client; clients with one factory share the series.
+/// Counts and times the calls of a client, for swift-metrics. Add one listener to each client. Listeners with the same factory share the
+/// series.
 ///
-/// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls, with `outcome` (`success`, or the error's code) and
-///   `gave_up` (the reason for which a call was not retried, or `no`).
-/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport, with `status`: `2xx` and so
-///   on, or `none` without a response.
-/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with `reason`. The duration is the planned one.
-/// - `http_client_refusals`: calls that the client itself refused, with `by`.
-/// - `http_client_refreshes`: refreshes of the session, with `shared`.
+/// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls. Labels are `outcome` (`success`, or the error's code)
+///   and `gave_up` (the reason why a call was not retried, or `no`).
+/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport. The label `status` is `2xx`
+///   and so on, or `none` without a response.
+/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with the label `reason`. The duration is the planned
+///   one.
+/// - `http_client_refusals`: calls that the client itself refused, with the label `by`.
+/// - `http_client_refreshes`: refreshes of the session, with the label `shared`.
 ///
-/// All have `endpoint`: the method and the template of the route, never a path. At most 200 endpoints and 100 codes have their own series;
-/// further ones count as `other`.
+/// All metrics have the label `endpoint`: the method and the template of the route, never a path. At most 200 endpoints and 100 codes have
+/// their own series; further ones count as `other`.
+///
+/// The listener can be used by several threads. ``QueueMetrics`` is the equivalent for an offline queue.
 public final class MetricsListener: CallListener {
     /// The largest number of endpoints with their own series.
     static let mostEndpoints = 200
@@ -48,13 +52,14 @@ public final class MetricsListener: CallListener {
     private let factory: any MetricsFactory
     private let state = Mutex(State())
 
-    /// Creates a listener. The default factory is read now: bootstrap the metrics system before.
+    /// Creates a listener. The default factory is read now, so bootstrap the metrics system before.
     /// - Parameter factory: Creates the counters and timers.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
 
-    /// Records an event. Takes a lock for a few dictionary lookups, and never waits.
+    /// Records an event. It takes a lock for a few dictionary lookups, and never waits for anything else.
+    /// - Parameter event: An event of a client. Starts of attempts are ignored, because their ends are counted.
     public func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted, .gaveUp: break
@@ -74,7 +79,13 @@ public final class MetricsListener: CallListener {
         }
     }
 
-    /// Increments a counter and records a duration, in the series of an endpoint or of `other`.
+    /// Increments a counter and records a duration. An endpoint beyond the largest number is counted as `other`.
+    /// - Parameters:
+    ///   - count: The name of the counter, without `http_client_`.
+    ///   - time: The name of the timer, without `http_client_`; `nil` records no duration.
+    ///   - endpoint: The endpoint of the call.
+    ///   - labels: The other labels.
+    ///   - duration: The duration to record.
     private func note(
         _ count: String,
         timed time: String? = nil,

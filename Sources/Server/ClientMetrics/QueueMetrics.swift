@@ -2,10 +2,10 @@ public import CoreMetrics
 import ErrorContract
 public import OfflineQueue
 
-/// Counts the events of an offline queue and reports how much it contains, for swift-metrics.
+/// Counts the events of an offline queue and reports its size, for swift-metrics.
 ///
-/// - `offline_queue_events`, with `event` (`queued`, `sending`, `delivered`, `failed`, `dead_lettered` and so on) and `reason`: the kind of
-///   the error of a failed call, the reason of a dead letter or of a pause, otherwise `none`.
+/// - `offline_queue_events`: a counter with the label `event` (`queued`, `sending`, `delivered`, `failed`, `dead_lettered` and so on). The
+///   label `reason` is the kind of the error of a failed call, or the reason of a dead letter or a pause; otherwise it is `none`.
 /// - `offline_queue_pending`, `offline_queue_dead_letters` and `offline_queue_bytes`: gauges of the queue's size after each event.
 ///
 /// No label contains an account, a lane, a path or a request. At most 20 kinds of errors have their own series; further ones count as
@@ -23,16 +23,19 @@ public struct QueueMetrics: Sendable {
     private let events: QueueEvents
     private let factory: any MetricsFactory
 
-    /// Creates a reporter, which counts events from now on.
+    /// Creates a reporter. Events from now on are counted, even those before ``run()``, as far as they fit the queue's buffer of 256
+    /// events.
     /// - Parameters:
     ///   - queue: The queue.
-    ///   - factory: The factory of counters and gauges.
+    ///   - factory: The factory of counters and gauges. The default one is read now, so bootstrap the metrics system before.
     public init(_ queue: OfflineQueue, factory: any MetricsFactory = MetricsSystem.factory) {
         (self.queue, self.factory) = (queue, factory)
         events = queue.events
     }
 
-    /// Reports until the task is canceled. Call it once.
+    /// Reports until the task is canceled. Call it only once, because a sequence of events has one reader.
+    ///
+    /// If events arrive faster than they are counted, the queue drops some. The event `missed` counts them.
     public func run() async {
         var counters: [Series: Counter] = [:]
         var kinds: Set<String> = []

@@ -9,30 +9,36 @@ import Tracing
 
 /// A transport that sends requests through AsyncHTTPClient, for servers and commands.
 ///
-/// Use it on Linux and in servers, where an event loop is running anyway; in apps for Apple's systems, `URLSessionTransport` of
-/// `HoldfastURLSession` respects the system's proxies, VPN and background rules. Create one per process: connections are pooled per
-/// transport.
+/// Use it on Linux and in servers, where an event loop is running anyway. In apps for Apple's systems, `URLSessionTransport` of
+/// `HoldfastURLSession` respects the system's proxies, VPN and background rules. Create one transport per process, because each transport
+/// has its own pool of connections.
 ///
 /// It stores no cookies and no cache. Redirects are only followed for GET and HEAD, and a redirect to another origin carries no
-/// `Authorization`. A body is read from the connection at the speed of its reader, at most 64 KiB ahead. No request is sent twice: if a
-/// connection breaks or can't be established, the request fails immediately. Repetitions are decided by `ResilientHTTP`.
+/// `Authorization`. A body is read from the connection at the speed of its reader, at most 64 KiB ahead.
+///
+/// No request is sent twice: if a connection breaks or can't be established, the request fails immediately. `ResilientHTTP` decides whether
+/// to repeat it.
 ///
 /// All methods can be called by several tasks at the same time. The engine is shut down when the transport and all responses that are being
 /// read are released.
+///
+/// ```swift
+/// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
+/// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The largest size of a body after decompression, in bytes: 64 MiB. A larger one fails, so that a small compressed body can't exhaust
-    /// the memory. Streamed responses are not compressed and have no such limit.
+    /// The largest size of a body after decompression, in bytes: 64 MiB. A response with a larger body fails, so that a small compressed
+    /// body can't exhaust the memory. Streamed responses are not compressed and have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     private let engine: Engine
     private let loops: EventLoops
     private let followsRedirects: Bool
 
-    /// Creates a transport with a new engine, which is shut down with it.
+    /// Creates a transport with a new engine. No connection is opened before the first request.
     /// - Parameters:
     ///   - configuration: The engine's configuration, such as proxy, TLS and the size of its pool. The transport overrides its settings of
     ///     redirects, compression and connection retries.
-    ///   - eventLoopGroup: The event loops of the engine.
-    ///   - followsRedirects: Whether redirects of GET and HEAD are followed; otherwise, the redirect is the response.
+    ///   - eventLoopGroup: The event loops of the engine. The transport doesn't shut them down.
+    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
     public init(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
         eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
@@ -49,7 +55,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         self.followsRedirects = followsRedirects
     }
 
-    /// An engine that is shut down when the transport and all responses that are being read are released.
+    /// An engine that is shut down when its last owner is released: the transport, or a response that is being read.
     final class Engine: Sendable {
         /// The client of AsyncHTTPClient.
         let client: HTTPClient
@@ -63,11 +69,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request once. Canceling the task closes the request, as does the end of the time, even while the body arrives.
+    /// Sends a request once, and follows redirects. Use it for responses that fit into memory; ``stream(_:body:timeout:idleTimeout:)`` has
+    /// no limit for the size.
+    ///
+    /// Canceling the task closes the request, as does the end of the time, even while the body arrives.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
-    ///   - body: The body; `nil` for none.
-    ///   - timeout: The time for the whole exchange including the body of the response; at most a year.
+    ///   - body: The body; `nil` sends none.
+    ///   - timeout: The time for the whole exchange including redirects and the body of the response; at most a year.
     /// - Returns: The head of the response, and its body. A small body that arrived with the head is in memory already.
     /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func send(
@@ -80,14 +89,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     ///
-    /// Use it instead of `send` for bodies of any size: `timeout` applies only until the head, and the body may take any time as long as
-    /// bytes arrive.
+    /// Use it instead of ``send(_:body:timeout:)`` for bodies of any size: `timeout` applies only until the head, and the body may take any
+    /// time as long as bytes arrive. The request asks for an uncompressed response unless it has an `Accept-Encoding`.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
-    ///   - body: The body; `nil` for none.
-    ///   - timeout: The time until the head of a success.
-    ///   - idleTimeout: The longest time without a byte in either direction. The time in which the reader takes no bytes doesn't count.
-    /// - Throws: `TransportError`.
+    ///   - body: The body; `nil` sends none.
+    ///   - timeout: The time until the head of a success; at most a year.
+    ///   - idleTimeout: The longest time without a byte in either direction; at most a year. The time in which the reader takes no bytes
+    ///     doesn't count.
+    /// - Returns: The head of the response, and its body. Releasing the body before its end closes the request.
+    /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -98,6 +109,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     /// Sends a request and follows redirects. All exchanges share the deadline.
+    /// - Parameter idleTimeout: The longest time without a byte; `nil` if the timeout applies to the whole exchange.
     private func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -120,7 +132,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and returns the response of this exchange.
+    /// Sends a request and returns the response of this exchange, which may be a redirect.
+    ///
+    /// A body that has arrived completely together with the head is returned in memory. This saves the caller one switch between threads.
+    /// - Throws: `TransportError`.
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -144,7 +159,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and returns the head of its response. A streamed body is sent by a task beside it.
+    /// Sends a request and returns the head of its response. A streamed body is sent by a child task.
+    ///
+    /// A success is only returned after the whole body was sent. Any other head ends the sending, because the server has refused the body.
     private func head(
         of message: HTTPClient.Request,
         reception: Reception,
@@ -175,14 +192,15 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 extension TimeAmount {
-    /// Converts a duration to the engine's type. It is limited to a year.
+    /// Converts a duration to the engine's type. Negative durations become zero, and durations above a year become a year, so that the
+    /// conversion can't overflow.
     fileprivate init(bounded duration: Duration) {
         self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)
     }
 }
 
 extension HTTPTransport where Self == AsyncHTTPClientTransport {
-    /// A transport that sends requests through AsyncHTTPClient.
+    /// Returns a transport that sends requests through AsyncHTTPClient, on the default event loops.
     /// - Parameter configuration: The engine's configuration, such as proxy, TLS and the size of its pool.
     public static func asyncHTTPClient(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration()

@@ -6,8 +6,8 @@ import Synchronization
 /// Sends the body of a request from a task, chunk by chunk, at the speed of the engine.
 ///
 /// The engine and the task start in any order: the engine calls the closure of ``engineBody`` with a writer, and the task waits for that
-/// writer in ``run()``. Each continuation and the promise are taken out of the state under the lock, so each is completed exactly once: by
-/// the end of the body, or by ``close()``.
+/// writer in ``run()``. Each continuation and the promise are taken out of the state under the lock. So each is completed exactly once: by
+/// the end of the body, or by ``close()``. They are completed outside of the lock.
 final class BodySender: Sendable {
     private struct State {
         /// The engine's writer, once it is ready for the body.
@@ -34,7 +34,7 @@ final class BodySender: Sendable {
         (self.body, self.loop) = (body, loop)
     }
 
-    /// The body in the engine's type.
+    /// The body in the engine's type. The engine may call its closure after ``close()``; then the promise fails immediately.
     var engineBody: HTTPClient.Body {
         .stream(contentLength: body.length) { [self] writer in
             let promise = loop.makePromise(of: Void.self)
@@ -48,7 +48,7 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Waits for the engine and sends the body. Returns when the body was sent or the exchange has ended; an error of the body ends the
+    /// Waits for the engine and sends the body. It returns when the body was sent or the exchange has ended. An error of the body ends the
     /// exchange.
     func run() async {
         let result: Result<Void, any Error>
@@ -61,7 +61,7 @@ final class BodySender: Sendable {
         end(result)
     }
 
-    /// Writes the chunks. Each waits until the engine has accepted the previous one.
+    /// Writes the chunks. Each chunk waits until the engine has accepted the previous one. Progress is reported after a chunk was accepted.
     private func send() async throws {
         let writer = await withCheckedContinuation { starter in
             let (writer, isKnown) = state.withLock { state -> (HTTPClient.Body.StreamWriter?, Bool) in
@@ -84,7 +84,7 @@ final class BodySender: Sendable {
     /// Ends the exchange; unsent bytes are discarded.
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
-    /// Completes everything that waits. Only the first call has an effect.
+    /// Completes the continuations and the promise. Only the first call has an effect.
     private func end(_ result: Result<Void, any Error>) {
         let (starter, waiter, promise) = state.withLock { state in
             state.hasEnded = true
@@ -95,7 +95,7 @@ final class BodySender: Sendable {
         promise?.completeWith(result)
     }
 
-    /// Returns when the body was sent or the exchange has ended.
+    /// Returns when the body was sent or the exchange has ended. Only one task may wait for it.
     func ended() async {
         await withCheckedContinuation { waiter in
             let hasEnded = state.withLock { state in

@@ -10,13 +10,14 @@ final class EventLoops: Sendable {
     final class Member: Sendable {
         /// The event loop.
         let loop: any EventLoop
+        /// The number of exchanges that the loop runs.
         fileprivate let load = Atomic(0)
 
         init(_ loop: any EventLoop) {
             self.loop = loop
         }
 
-        /// Reports the end of an exchange.
+        /// Reports the end of an exchange. Each acquired loop must be released exactly once.
         func release() {
             load.subtract(1, ordering: .relaxed)
         }
@@ -26,12 +27,16 @@ final class EventLoops: Sendable {
     private let turns = Atomic<UInt>(0)
 
     /// Creates the members of a group, one for each event loop.
+    /// - Parameter group: The group, which has at least one event loop.
     init(_ group: any EventLoopGroup) {
         members = group.makeIterator().map { Member($0) }
     }
 
-    /// Returns the loop for an exchange with a host, and whether the loop was idle. This is the host's loop, unless the next one in turn
-    /// runs fewer exchanges. The caller releases the loop at the end of the exchange.
+    /// Returns the loop for an exchange with a host. This is the host's loop, unless the next one in turn runs fewer exchanges.
+    ///
+    /// The loads are read without a lock, so concurrent calls may choose the same loop. This only affects the distribution.
+    /// - Parameter host: The host of the request.
+    /// - Returns: The loop, and whether it was idle. The caller releases it at the end of the exchange.
     func acquire(host: String) -> (Member, wasIdle: Bool) {
         let count = UInt(members.count)
         var member = members[Int(UInt(bitPattern: host.hashValue) % count)]

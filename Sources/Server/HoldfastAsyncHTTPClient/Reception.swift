@@ -7,10 +7,10 @@ import Synchronization
 /// Receives one response from the engine and stores it for its reader.
 ///
 /// The engine pauses while 64 KiB are stored and continues when the reader has taken them. The reader is resumed when the event loop has
-/// processed all bytes that arrived with the head, so that a small response costs one switch between threads, not three.
+/// processed all bytes that arrived with the head. So a small response costs one switch between threads, not three.
 ///
-/// The event loop calls the methods of the delegate; the caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
-/// the state. Continuations and promises are taken out of it under the lock and completed outside, each exactly once.
+/// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
+/// the state. Continuations and promises are taken out of the state under the lock and completed outside of it, each exactly once.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
@@ -29,7 +29,8 @@ final class Reception: HTTPClientResponseDelegate {
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
         var stored = 0
-        /// Succeeds when fewer bytes are stored than the limit.
+        /// The promise for which the paused engine waits. It succeeds when fewer bytes are stored than the limit, or when the exchange
+        /// ends.
         var taken: EventLoopPromise<Void>?
         /// The end of the exchange.
         var end: Result<Void, any Error>?
@@ -43,22 +44,22 @@ final class Reception: HTTPClientResponseDelegate {
         var lastActivity = NIODeadline.distantPast
         /// The next check of a streamed exchange.
         var check: Scheduled<Void>?
-        /// Whether a streamed exchange has taken too long.
+        /// Whether a streamed exchange has taken too long. The engine reports its end as a cancellation, which is replaced by a timeout.
         var isExpired = false
     }
 
-    /// The times of a streamed exchange.
+    /// The times of a streamed exchange. The engine can't enforce them, because its deadline includes the body.
     struct Limits {
-        /// The time by which the head of a success must have arrived.
+        /// The time by which the head of a success must have arrived. For any other response, it is the end of the whole exchange.
         var headDeadline: NIODeadline
-        /// The longest time without a byte.
+        /// The longest time without a byte in either direction.
         var idle: TimeAmount
     }
 
-    /// The exchange ended without a head and without an error.
+    /// An error that reports that the exchange ended without a head and without an error of the engine.
     struct NoHead: Error {}
 
-    /// The number of stored bytes at which the engine pauses.
+    /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver the chunk that it has already read.
     static let mostStored = 65_536
     private let state = Mutex(State())
     private let member: EventLoops.Member
@@ -79,12 +80,15 @@ final class Reception: HTTPClientResponseDelegate {
         sender = body.map { BodySender($0, on: member.loop) }
     }
 
-    /// Sends a request and returns the head of its response.
+    /// Sends a request and returns the head of its response. Call it once.
     ///
-    /// If the event loop is idle, it starts the exchange itself: started from this thread, the exchange would wake the loop several times.
-    /// If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
-    ///
-    /// - Throws: The engine's error, or `CancellationError`.
+    /// If the event loop is idle, the loop starts the exchange itself: started from this thread, the exchange would wake the loop several
+    /// times. If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
+    ///   - client: The engine.
+    /// - Throws: The engine's error, `CancellationError`, or ``NoHead``.
     func head(of request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
@@ -100,7 +104,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Starts the exchange, unless it was canceled.
+    /// Starts the exchange, unless it was canceled. A cancellation between the check and the start is detected at the end of this method.
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
@@ -116,8 +120,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a streamed exchange that has taken too long, or schedules the next check. The time in which the reader takes no bytes doesn't
-    /// count.
+    /// Ends a streamed exchange that has taken too long, or schedules the next check for the earliest time at which it can expire. So
+    /// activity costs no timer. The time in which the reader takes no bytes doesn't count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
@@ -145,7 +149,7 @@ final class Reception: HTTPClientResponseDelegate {
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
     }
 
-    /// Ends the exchange, if it has not ended.
+    /// Ends the exchange, if it has not ended. If it has not begun, it will not begin.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true
@@ -172,7 +176,7 @@ final class Reception: HTTPClientResponseDelegate {
         if let head { reader?.resume(returning: head) }
     }
 
-    /// Passes a chunk to the waiting reader, or stores it.
+    /// Passes a chunk to the waiting reader, or stores it. After the end of the exchange, chunks are dropped.
     /// - Returns: A future that succeeds when the engine should continue to read.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
@@ -191,7 +195,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// Does nothing: the end of the exchange is reported by the task's future.
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
-    /// Records the end of the exchange. The reader still gets the chunks that arrived before the end.
+    /// Records the end of the exchange. The reader still gets the chunks that arrived before the end. Only the first call has an effect.
     private func end(_ outcome: Result<Void, any Error>) {
         var result = outcome
         let waiting = state.withLock { state -> Waiting? in
@@ -214,7 +218,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// Returns the complete body, if it has arrived; `nil` if the exchange is still in progress or has failed.
+    /// Returns the complete body, if the exchange has ended successfully, and removes it.
+    /// - Returns: `nil` if the exchange is still in progress or has failed; then the caller must read the body with ``next()``.
     func whole() -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end else { return nil }
@@ -224,7 +229,7 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Returns the next chunk of the body, or `nil` at its end. One reader at a time. Canceling the task ends the exchange.
+    /// Returns the next chunk of the body, or `nil` at its end. Only one task may read. Canceling the task ends the exchange.
     /// - Throws: The engine's error, after all chunks that arrived before it.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
@@ -234,7 +239,7 @@ final class Reception: HTTPClientResponseDelegate {
         }.map { [UInt8](buffer: $0) }
     }
 
-    /// Takes a stored chunk, or waits for one.
+    /// Returns a stored chunk, or waits for one. If this frees enough room, the engine continues to read.
     private func nextChunk() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
@@ -253,7 +258,7 @@ final class Reception: HTTPClientResponseDelegate {
     }
 }
 
-/// The reader of one body. Releasing it before the end of the body closes the request.
+/// The reader of one body. Releasing it before the end of the body closes the request, so an unread response doesn't block a connection.
 final class BodyReader: Sendable {
     private let reception: Reception
     /// Retains the engine, which must not be shut down while a body is read.

@@ -8,10 +8,14 @@ import ResilientHTTP
 extension TransportError {
     /// Converts an error of AsyncHTTPClient.
     ///
-    /// `wasSent` is only false if no connection can have been established.
+    /// | failure | code | |---|---| | name lookup, connection, TLS handshake or proxy | `unreachable`, or `noInternet` if there is no
+    /// network | | invalid certificate | `untrusted` | | no response in time | `timeout` | | connection closed during the exchange |
+    /// `connectionLost` | | canceled task | `cancelled` | | invalid address | `invalidRequest` |
+    ///
+    /// `wasSent` is only `false` if no connection can have been established.
     /// - Parameters:
-    ///   - error: The engine's error.
-    ///   - isReceiving: Whether the head of the response had arrived.
+    ///   - error: The engine's error. A `TransportError` is used as it is.
+    ///   - isReceiving: Whether the head of the response had arrived. If so, an unknown error means that the connection was lost.
     init(asyncHTTPClient error: any Error, isReceiving: Bool) {
         if let error = error as? TransportError {
             self = error
@@ -26,7 +30,8 @@ extension TransportError {
         )
     }
 
-    /// The code of an error, and whether the request may have been sent; `nil` for an unknown error.
+    /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. A wrong `false` would allow
+    /// the client to repeat a request that the server has processed, so unclear cases are `true`.
     private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
         switch error {
         case let error as HTTPClientError: meaning(of: error)
@@ -41,7 +46,7 @@ extension TransportError {
         }
     }
 
-    /// The same for an error of the engine. Errors before the end of the connection's handshakes mean that nothing was sent.
+    /// Returns the meaning of an error of the engine. Errors before the end of the connection's handshakes mean that nothing was sent.
     private static func meaning(of error: HTTPClientError) -> (Code, wasSent: Bool)? {
         switch error {
         case .cancelled, .requestStreamCancelled: (.cancelled, true)
@@ -56,12 +61,12 @@ extension TransportError {
         }
     }
 
-    /// The same for an error of NIO.
+    /// Returns the meaning of an error of NIO.
     private static func meaning(of error: ChannelError) -> (Code, wasSent: Bool)? {
         if case .connectTimeout = error { (.unreachable, false) } else { (.connectionLost, true) }
     }
 
-    /// The same for an error of TLS.
+    /// Returns the meaning of an error of TLS.
     private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
         switch error {
         case .handshakeFailed(let cause):

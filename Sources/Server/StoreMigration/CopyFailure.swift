@@ -1,6 +1,8 @@
 import Foundation
 
-/// The reason for which a copy failed. The server on SQLite continues, and the copy can be started again.
+/// The reason why a copy failed. The server on SQLite continues, and the copy can be started again.
+///
+/// The text is for operators and includes the fix. Failures of the databases themselves are thrown as `StoreFailure` instead.
 public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
     /// The reason, with its fix.
     public let description: String
@@ -11,21 +13,25 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
         self.description = description
     }
 
-    /// The progress in PostgreSQL was changed by another process.
+    /// The failure of a copy whose progress in PostgreSQL was changed by another process. The other copy continues.
     static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
-    /// SQLite is sealed, but not by a copy into this database.
+    /// The failure of a copy from a sealed database that was not sealed by a copy into this PostgreSQL database.
     static let movedElsewhere = CopyFailure(
         "the data was moved to another PostgreSQL database; to go back to SQLite, use --undo"
     )
 }
 
-/// The lock of a copy, which one process at a time holds. The system releases it when the process ends.
+/// The lock of a copy, which only one process can have at a time.
+///
+/// It is an advisory lock (`flock`) on a file next to the database. The kernel releases it when the process ends, so a crash leaves no lock
+/// behind. The file itself stays.
 struct CopyLock: ~Copyable {
     /// The descriptor of the lock file. The lock ends when it is closed.
     private let descriptor: Int32
 
-    /// Takes the lock, a file in the folder of the database.
-    /// - Throws: ``CopyFailure`` if another process holds it, or if the file can't be created.
+    /// Acquires the lock, without waiting. The lock file is `copy.lock` in the folder of the database.
+    /// - Parameter file: The SQLite database.
+    /// - Throws: ``CopyFailure`` if another process has the lock, or if the file can't be created.
     init(_ file: URL) throws {
         let path = file.deletingLastPathComponent().appending(path: "copy.lock").path
         descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

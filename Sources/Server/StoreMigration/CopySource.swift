@@ -3,18 +3,19 @@ import Foundation
 import GRDB
 import SQLiteStores
 
-/// The SQLite database of a running server, which the copy opens in addition to the server.
+/// The SQLite database of a running server. The copy opens it in addition to the server.
 ///
-/// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change, and each committed change
-/// is in the log. The log has only keys: a pass reads the rows themselves from its snapshot, so a row that changed several times is copied
-/// once per pass.
+/// Triggers log the keys of changed rows. They run in the server's transactions, so the server needs no change, and the log has exactly the
+/// committed changes. The log only has keys: a pass reads the rows themselves from its snapshot. So a row that changed several times is
+/// copied once per pass.
 struct CopySource: Sendable {
-    /// The connection for reads; each pass reads one snapshot.
+    /// The connection for reads. Each pass reads one snapshot with it.
     let reader: DatabaseQueue
     /// The connection for starting, sealing and ending the copy.
     let writer: DatabaseQueue
 
-    /// Opens two connections.
+    /// Opens two connections. If the database is locked by the server, a statement retries every 0.5 ms, at most 60,000 times.
+    /// - Parameter file: The SQLite database.
     /// - Throws: GRDB's `DatabaseError`.
     init(_ file: URL) throws {
         var configuration = Configuration()
@@ -30,7 +31,7 @@ struct CopySource: Sendable {
         writer = try DatabaseQueue(path: file.path, configuration: configuration)
     }
 
-    /// A row that was added, changed or removed.
+    /// A row that was added, changed or removed. The log doesn't distinguish the three: the pass reads whether the row exists.
     struct Change: Hashable, Sendable {
         /// The index of the table in ``SourceTable/all``.
         let table: Int
@@ -40,8 +41,10 @@ struct CopySource: Sendable {
 
     // MARK: - The log
 
-    /// Starts the log of changes, unless there is one. From the return on, every change of a copied table is logged.
-    /// - Returns: The random name of the log. A different name means that changes were not logged in between.
+    /// Starts the log of changes, unless there is one already. After the return, every change of a copied table is logged.
+    /// - Returns: The random name of the log. If it differs from the name that the progress has, changes were not logged in between, and
+    ///   the copy must begin again.
+    /// - Throws: GRDB's `DatabaseError`.
     func startLog() async throws -> String {
         try await writer.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
@@ -73,10 +76,10 @@ struct CopySource: Sendable {
         }
     }
 
-    /// The changes that are logged, and the side of the row that has the key. The stores never change a primary key.
+    /// The logged statements, and whether the key is in the new or the old row. The stores never change a primary key.
     private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
 
-    /// Removes the triggers and the tables of the log.
+    /// Removes the triggers and the tables of the log. Missing ones are no error, so it can be repeated.
     private static func removeLog(_ database: Database) throws {
         for table in SourceTable.all {
             for (change, _) in changes {
@@ -88,6 +91,7 @@ struct CopySource: Sendable {
 
     /// Removes the log and the seal, in one transaction.
     /// - Returns: Whether the database was sealed.
+    /// - Throws: GRDB's `DatabaseError`; then nothing has changed.
     func undo() async throws -> Bool {
         try await writer.writeWithoutTransaction { database in
             var wasSealed = false
@@ -101,18 +105,23 @@ struct CopySource: Sendable {
         }
     }
 
-    /// Whether the database is sealed.
+    /// Whether the database is sealed, which means that servers on SQLite refuse writes.
     func isSealed() async throws -> Bool { try await reader.writeWithoutTransaction(SQLiteSeal.isClosed) }
 
-    /// The random name that the database got when it was created.
+    /// Returns the random name that the database got when it was created. It identifies the data, also after the file was moved or
+    /// restored.
     func installation() async throws -> String {
         try await reader.writeWithoutTransaction { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
     }
 
     // MARK: - Snapshots
 
-    /// Reads a snapshot of the database while a closure runs. Writers continue, but the write-ahead log can't be reused meanwhile.
-    /// - Throws: The error of the closure.
+    /// Runs a closure that reads one snapshot of the database.
+    ///
+    /// Writers continue meanwhile. But SQLite can't reuse the write-ahead log, so its file grows while the closure runs.
+    /// - Parameter body: The closure. It must not use the snapshot after it returns.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
     func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
         try await Self.execute("BEGIN DEFERRED", reader)
         // The first read fixes the snapshot.
@@ -122,10 +131,11 @@ struct CopySource: Sendable {
         return try outcome.get()
     }
 
-    /// Holds the write lock while a closure runs, and seals the database after it. If the closure throws, nothing is sealed.
-    /// - Returns: The result of the closure, and the time for which writes waited.
-    ///
-    /// - Throws: The error of the closure.
+    /// Runs a closure with SQLite's write lock, and then seals the database in the same transaction. If the closure throws, the transaction
+    /// is rolled back and the database isn't sealed.
+    /// - Parameter body: The closure, which reads the last state of the database. Writers wait while it runs.
+    /// - Returns: The result of the closure, and the time for which writers waited.
+    /// - Throws: The error of the closure, or GRDB's `DatabaseError`.
     func withSeal<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> (Result, Duration) {
         try await Self.execute("BEGIN IMMEDIATE", writer)
         let clock = ContinuousClock()
@@ -148,7 +158,7 @@ struct CopySource: Sendable {
         try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
 
-    /// Rolls back a transaction, even in a canceled task, in which GRDB would refuse to.
+    /// Rolls back a transaction. A detached task does it, because GRDB refuses statements in a canceled task.
     private static func rollBack(_ queue: DatabaseQueue) async {
         await Task.detached {
             try? await queue.writeWithoutTransaction { database in
@@ -158,16 +168,20 @@ struct CopySource: Sendable {
     }
 }
 
-/// A snapshot of the database.
+/// A snapshot of the database, which is an open transaction of a connection. It is only valid in the closure of
+/// ``CopySource/withSnapshot(_:)`` or ``CopySource/withSeal(_:)``.
 struct SourceSnapshot: Sendable {
     fileprivate let queue: DatabaseQueue
 
-    /// Returns the number of the last change; 0 if there is none.
+    /// Returns the number of the last logged change; 0 if there is none.
     func lastChange() async throws -> Int64 {
         try await queue.writeWithoutTransaction { try Int64.fetchOne($0, sql: "SELECT max(number) FROM copy_change") ?? 0 }
     }
 
-    /// Returns up to 500 changes after a number, without duplicate rows, and the number of the last one.
+    /// Returns the next changes of the log.
+    /// - Parameter number: The number of the last change that was handled; 0 for the first call.
+    /// - Returns: Up to 500 changes without duplicate rows, and the number of the last one. If there are no more changes, the list is
+    ///   empty.
     func changes(after number: Int64) async throws -> (changes: [CopySource.Change], last: Int64) {
         try await queue.writeWithoutTransaction { database in
             var seen: Set<CopySource.Change> = []
@@ -188,7 +202,7 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Returns the rows of changes; `nil` for a row that was removed.
+    /// Returns the current rows of changes, in the same order. The element is `nil` if the row was removed.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in
@@ -205,6 +219,7 @@ struct SourceSnapshot: Sendable {
     ///   - table: The table.
     ///   - key: The key of the last row of the previous page; empty for the first page.
     ///   - limit: The largest number of rows.
+    /// - Returns: The rows. Less than `limit` rows mean that there are no more.
     func page(of table: SourceTable, after key: [KeyPart], limit: Int) async throws -> [SourceRow] {
         try await queue.writeWithoutTransaction { database in
             let arguments = key.map(\.databaseValue) + [limit.databaseValue]
@@ -215,21 +230,23 @@ struct SourceSnapshot: Sendable {
     }
 
     /// Returns the number of rows of each copied table, in the order of ``SourceTable/all``.
+    /// - Complexity: O(number of rows), because SQLite counts them one by one.
     func counts() async throws -> [Int] {
         try await queue.writeWithoutTransaction { database in
             try SourceTable.all.map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0.origin)") ?? 0 }
         }
     }
 
-    /// The tables that are copied as a whole.
+    /// The tables that are copied as a whole, because they have few rows and no log of changes.
     struct SmallTables: Sendable {
+        /// The decoys, in the order in which they were stored.
         let decoys: [DecoySpan]
-        /// The time of the last retry that an operator requested.
+        /// The time of the last retry of emails that an operator requested, in seconds since 1970; `nil` if there was none.
         let retry: Double?
         let signingKeys: SigningKeySet
     }
 
-    /// Reads the tables that are copied as a whole.
+    /// Reads the tables that are copied as a whole, in one query each.
     func smallTables() async throws -> SmallTables {
         try await queue.writeWithoutTransaction { database in
             SmallTables(

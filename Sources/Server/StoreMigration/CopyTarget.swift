@@ -3,25 +3,25 @@ import Foundation
 import PostgresDriver
 import PostgresStores
 
-/// The progress of a copy. PostgreSQL stores it in the transactions that write the rows, so that a copy that was killed can continue.
+/// The progress of a copy. PostgreSQL stores it in the transactions that write the rows, so the next copy can continue after a crash.
 ///
-/// Each transaction replaces exactly the progress that it started from. Two copies that write to one database therefore notice each other:
-/// the transaction of the second one finds another value and fails.
+/// Each transaction replaces exactly the progress that it started from. So two copies that write to one database detect each other: the
+/// transaction of the second one finds another value and fails.
 struct CopyProgress: Codable, Equatable, Sendable {
-    /// The installation that is copied.
+    /// The random name of the SQLite database that is copied.
     let installation: String
-    /// The name of the log of changes.
+    /// The name of the log of changes. The progress is only valid together with this log.
     let log: String
-    /// The number of copied tables.
+    /// The number of completely copied tables, which is the index of the next table in ``SourceTable/all``.
     var table = 0
-    /// The last copied row of the next table.
+    /// The key of the last copied row of the next table; empty if none of its rows has been copied.
     var key: [KeyPart] = []
-    /// The number of copied rows, without changes.
+    /// The number of copied rows, without the rows that were copied again.
     var copied = 0
     /// The number of the last replayed change.
     var change: Int64 = 0
 
-    /// The progress as text with sorted members, so that equal values have equal texts.
+    /// The progress as text. Its members are sorted, so that equal values have equal texts: a transaction compares the stored text.
     var json: String {
         get throws {
             let encoder = JSONEncoder()
@@ -31,7 +31,7 @@ struct CopyProgress: Codable, Equatable, Sendable {
     }
 }
 
-/// A row in the format of PostgreSQL.
+/// A row of a PostgreSQL table, or the key of a row.
 struct TargetRow: Sendable {
     /// The table of the row.
     let table: TargetTable
@@ -39,14 +39,17 @@ struct TargetRow: Sendable {
     let values: [PostgresValue]
 }
 
-/// The PostgreSQL database of a copy. Its state is in the rows `copy` (in progress) and `copied` (completed) of `shared_value`.
+/// The PostgreSQL database of a copy. Its state is in two rows of the table `shared_value`: `copy` while a copy is in progress, and
+/// `copied` after a copy was completed. Servers refuse to start on a database with an incomplete copy.
 struct CopyTarget: Sendable {
     /// The connections to PostgreSQL.
     let database: PostgresDatabase
 
     // MARK: - State
 
-    /// Returns the progress of the copy into the database; `nil` if none has begun, or if it is complete.
+    /// Returns the progress of the copy into the database.
+    /// - Returns: `nil` if no copy has begun, or if it is complete.
+    /// - Throws: ``CopyFailure`` if the stored progress can't be decoded; `StoreFailure`.
     func progress() async throws -> CopyProgress? {
         guard let text = try await value("copy") else { return nil }
         guard let progress = try? JSONDecoder().decode(CopyProgress.self, from: Data(text.utf8)) else {
@@ -55,21 +58,24 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
+    /// Returns the name of the change log of the completed copy. A caller compares it with the log of SQLite, to detect that the data was
+    /// moved to this database and not to another one.
+    /// - Returns: `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
-    /// Returns a shared value; `nil` if there is no such row.
+    /// Returns a shared value; `nil` if there is no such row. The table `shared_value` has facts of the whole installation.
     private func value(_ name: String) async throws -> String? {
         try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
     }
 
-    /// Whether there are no accounts.
+    /// Whether the database has no accounts.
     func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
 
-    /// Begins a copy: empties the tables and stores the initial progress.
-    /// - Parameter old: The progress of an earlier copy of the same installation, if the change log of that copy was removed; otherwise
-    ///   `nil`.
-    ///
+    /// Begins a copy: empties the tables and stores the initial progress, in one transaction.
+    /// - Parameters:
+    ///   - progress: The initial progress.
+    ///   - old: The progress of an earlier copy of the same installation whose log of changes was removed. `nil` if there is no earlier
+    ///     copy.
     /// - Throws: ``CopyFailure/concurrent`` if another copy has begun.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
@@ -95,13 +101,14 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Empties all copied tables.
+    /// Empties all copied tables in one statement. An interrupted copy of another log may have left rows.
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
             idempotency_key, idempotency_usage
         """
 
-    /// Completes the copy: servers may use the database from now on. A repetition changes nothing.
+    /// Completes the copy, in one transaction. Servers may use the database from now on. A repetition changes nothing.
+    /// - Parameter progress: The stored progress of the copy.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
         try await database.transaction { transaction in
@@ -116,13 +123,16 @@ struct CopyTarget: Sendable {
     // MARK: - Rows
 
     /// Replaces rows, compares them with the rows that PostgreSQL then has, and stores the progress, in one transaction.
+    ///
+    /// A repetition after a lost reply changes nothing: the stored progress may be the old or the new one, and rows are replaced by equal
+    /// rows.
     /// - Parameters:
     ///   - removed: The keys of rows that are removed first.
     ///   - rows: The rows that are added.
-    ///   - expected: For each key, the row that PostgreSQL must have afterwards; `nil` for none.
-    ///   - old: The stored progress.
+    ///   - expected: For each key, the row that PostgreSQL must have afterwards; `nil` if it must have none.
+    ///   - old: The progress that the transaction starts from.
     ///   - new: The progress after the transaction.
-    /// - Throws: ``CopyFailure`` if a row differs or if another copy has advanced.
+    /// - Throws: ``CopyFailure`` if a row differs or if another copy has advanced; `StoreFailure`.
     func write(
         removing removed: [TargetRow] = [],
         _ rows: [TargetRow],
@@ -150,8 +160,9 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes the data that is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted,
-    /// and the number of idempotency keys.
+    /// Writes the data that is copied as a whole: the decoys, the time of the last retry and the keys of access tokens, which stay
+    /// encrypted. It also computes the sums of the idempotency keys' sizes. A repetition replaces the data.
+    /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()
         _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }
@@ -183,11 +194,15 @@ struct CopyTarget: Sendable {
     }
 
     /// Returns the number of rows of a table.
+    /// - Complexity: O(number of rows), because PostgreSQL counts them one by one.
     func count(_ table: TargetTable) async throws -> Int {
         try await database.execute(table.count).rows.first?.value(0) ?? 0
     }
 
-    /// Returns the checksum of a table, read in pages of 2,000 rows. Memory doesn't depend on the size of the table.
+    /// Returns the checksum of a table. It reads pages of 2,000 rows in the order of the key, so memory doesn't depend on the size of the
+    /// table.
+    /// - Throws: ``CopyFailure`` if a key is `NULL`; `StoreFailure`.
+    /// - Complexity: O(number of rows).
     func checksum(_ table: TargetTable) async throws -> RowChecksum {
         var checksum = RowChecksum()
         var key = table.start
@@ -205,7 +220,7 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// The number of rows that are read at once.
+    /// The number of rows that are read at once, which bounds the memory of a checksum.
     private static let pageSize = 2_000
 }
 

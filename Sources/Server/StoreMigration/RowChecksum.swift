@@ -1,18 +1,19 @@
 import Crypto
 import Foundation
 
-/// The number of rows and the sum of their hashes, which does not depend on their order.
+/// The number of rows and the sum of their hashes. The order of the rows doesn't matter, so both databases can read them in their own
+/// order.
 ///
-/// It finds differences by mistake, such as missing or damaged rows; an attacker who chooses rows could construct equal sums. Equal
-/// checksums of *n* different rows by chance have a probability of about 2⁻⁶⁴.
+/// The checksum finds accidental differences, such as missing or damaged rows. It doesn't protect against attackers: with chosen rows,
+/// equal sums can be constructed. Two different sets of rows have the same checksum by chance with a probability of about 2⁻⁶⁴.
 public struct RowChecksum: Hashable, Sendable {
     /// The number of rows.
     public private(set) var count = 0
     /// The sum, modulo 2^64, of the first 64 bits of each row's SHA-256.
     public private(set) var sum: UInt64 = 0
 
-    /// Adds a row: the values of its columns in PostgreSQL's binary format; `nil` is `NULL`. The length of each column is hashed, too, so
-    /// that shifted bytes change the hash.
+    /// Adds a row. The length of each column is hashed, too. So bytes that move from one column to the next change the hash.
+    /// - Parameter columns: The values of the columns in PostgreSQL's binary format; `nil` is `NULL`.
     mutating func add(_ columns: [[UInt8]?]) {
         var bytes: [UInt8] = []
         for column in columns {

@@ -3,12 +3,14 @@ import PostgresDriver
 import PostgresStores
 
 extension SourceTable {
-    /// The tables that are copied row by row; accounts come before the rows that refer to them.
+    /// The tables that are copied row by row. The order matters: accounts come before the rows that refer to them. The progress of a copy
+    /// stores indexes of this array.
     static let all = [
         accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
     ]
 
-    /// Accounts, each with its address under the key of PostgreSQL's servers. While a secret is replaced, the previous key is not copied.
+    /// Accounts. Each account also becomes a row of `account_email`, which has the address as a key under the secret of PostgreSQL's
+    /// servers. While this secret is replaced, the previous key isn't copied.
     private static let accounts = SourceTable(
         name: "account",
         key: ["id"],
@@ -55,7 +57,7 @@ extension SourceTable {
         ]
     )
 
-    /// Sessions.
+    /// Sessions. Access tokens are not stored; the new servers accept them because the signing keys are copied, too.
     private static let sessions = SourceTable(
         name: "session",
         key: ["id"],
@@ -79,7 +81,7 @@ extension SourceTable {
         ]
     )
 
-    /// Refresh tokens, with the account of their session.
+    /// Refresh tokens. The account of a token's session is copied to the token, because PostgreSQL stores it there, too.
     private static let refreshTokens = SourceTable(
         name: "refresh_token",
         key: ["digest"],
@@ -110,7 +112,7 @@ extension SourceTable {
         ]
     )
 
-    /// Reset tokens. Their addresses become keys.
+    /// Reset tokens. SQLite stores the address of a token as text, and PostgreSQL as a key under the secret of its servers.
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
@@ -148,7 +150,7 @@ extension SourceTable {
         ]
     )
 
-    /// Tokens of "this was not me".
+    /// The tokens of links that lock an account. The names of the table and its targets still have the word `freeze`.
     private static let accountLockTokens = SourceTable(
         name: "freeze_token",
         key: ["digest"],
@@ -177,7 +179,8 @@ extension SourceTable {
         ]
     )
 
-    /// The queue of emails.
+    /// The queue of emails, with pending and dead-lettered ones. An email that a SQLite server has claimed becomes pending again, so it may
+    /// be sent twice if this server delivers it after the copy.
     private static let mailIntents = SourceTable(
         name: "mail_intent",
         key: ["created_at", "id"],
@@ -221,7 +224,7 @@ extension SourceTable {
         ]
     )
 
-    /// The reset emails that were sent recently.
+    /// The reset emails that were sent recently. They limit how often links are sent to an account, and to all accounts together.
     private static let sentResets = SourceTable(
         name: "sent_reset",
         key: ["intent_id"],
@@ -248,7 +251,7 @@ extension SourceTable {
         ]
     )
 
-    /// Audit events. SQLite numbers them; PostgreSQL orders them by account and time.
+    /// Audit events. SQLite numbers them. PostgreSQL orders them by account, time and id.
     private static let auditEvents = SourceTable(
         name: "audit_event",
         key: ["id"],
@@ -281,7 +284,10 @@ extension SourceTable {
         ]
     )
 
-    /// Returns an event's key in PostgreSQL. Its id is derived from its number in SQLite, so that events of the same time keep their order.
+    /// Returns an event's key in PostgreSQL.
+    ///
+    /// The id is a UUID of version 7 (RFC 9562 §5.7) with the time in milliseconds and the number of SQLite, so events of the same time
+    /// keep their order. It is derived and not random, so that a repeated copy finds the same row.
     @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
         let number: Int64 = try row.value(0)
         let time: Double = try row.value(2)
@@ -292,7 +298,7 @@ extension SourceTable {
         return [try row.uuid(1), .double(time), .uuid(id)]
     }
 
-    /// Idempotency keys with their responses. Their sums of bytes are computed at the end.
+    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of their sizes.
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],

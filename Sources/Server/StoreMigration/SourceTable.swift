@@ -4,22 +4,27 @@ import PostgresDriver
 import PostgresStores
 import SQLiteStores
 
-/// A table of SQLite that is copied, and its target tables. All knowledge of single tables is in ``all``.
+/// A table of SQLite that is copied row by row, and its target tables. Only ``all`` has code for single tables; the rest of the copy works
+/// with these descriptions.
+///
+/// A new table of SQLite needs an entry in ``all``, and its target tables must be added to the statement that empties PostgreSQL before a
+/// copy. `SQLiteSeal.tables` must have the table, too. A test fails if a table or column of SQLite is neither copied nor listed as an
+/// exception.
 struct SourceTable: Sendable {
-    /// The name of the table.
+    /// The name of the table. The names of its triggers contain it.
     let name: String
-    /// The columns of the primary key, in whose order rows are read.
+    /// The columns of the primary key. Rows are read in the order of these columns.
     let key: [String]
-    /// Additional columns that identify a row in PostgreSQL.
+    /// Columns that PostgreSQL needs in addition to find the row. The log has them, because a removed row can't be read any more.
     var moreKey: [String] = []
     /// The columns that are read after those of the key.
     let columns: String
-    /// The table, with the tables that are joined for further columns.
+    /// The `FROM` clause: the table, and the tables that are joined for further columns.
     let origin: String
-    /// The tables of PostgreSQL that have a row for each row of this one.
+    /// The tables of PostgreSQL that have a row for each row of this one. There is one, and for accounts two.
     let targets: [TargetTable]
 
-    /// The columns in the log of changes.
+    /// The columns in the log of changes, at most three.
     var loggedKey: [String] { key + moreKey }
 
     /// Returns a query for rows: the logged key first, then ``columns``.
@@ -29,7 +34,9 @@ struct SourceTable: Sendable {
         return "SELECT \(keys), \(columns) FROM \(origin) WHERE \(condition)"
     }
 
-    /// Returns a query for the rows after a key, in order. The parameters are the key and the number of rows.
+    /// Returns the query for a page of rows in the order of the key. Its parameters are the key of the last row and the largest number of
+    /// rows.
+    /// - Parameter isFirst: Whether the page is the first one. Its query has no key as a parameter.
     func page(isFirst: Bool) -> String {
         let columns = key.map { "\(name).\($0)" }.joined(separator: ", ")
         let marks = key.map { _ in "?" }.joined(separator: ", ")
@@ -40,36 +47,42 @@ struct SourceTable: Sendable {
     var row: String { selection(where: key.map { "\(name).\($0) = ?" }.joined(separator: " AND ")) }
 }
 
-/// A table of PostgreSQL, and the conversion of rows from SQLite.
+/// A table of PostgreSQL, the statements of the copy, and the conversion of rows from SQLite.
+///
+/// ``row`` and ``page`` read the columns in the same order, in which ``values`` returns them. So the copy can compare a written row with
+/// the expected one, byte by byte.
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
-    /// Adds a row of ``values``, unless there is one with its key.
+    /// Adds a row of ``values``. A row that already exists with the same key stays unchanged, so a repeated batch doesn't fail.
     let insertion: PostgresStatement
     /// Removes the row of ``key``.
     let removal: PostgresStatement
-    /// Selects the row of ``key``.
+    /// Selects the row of ``key``, for the comparison after a write.
     let row: PostgresStatement
     /// Selects the rows after a key, in the order of their first columns. The parameters are these columns and the number of rows.
     let page: PostgresStatement
-    /// Values that are less than the key of any row.
+    /// Values that are less than the key of any row. The first page begins after them.
     let start: [PostgresValue]
     /// Counts the rows.
     let count: PostgresStatement
-    /// Returns the values of a row, in the order in which ``row`` and ``page`` read them.
+    /// Returns the values of a row, in the order in which ``row`` and ``page`` read them. Throws ``CopyFailure`` if a column has an
+    /// unexpected type.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
     /// Returns the values by which ``row`` and ``removal`` find a row, from the logged key.
     var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
 }
 
-/// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL.
+/// A row of SQLite, or a key of the log, whose columns are converted to values of PostgreSQL. Columns are found by their position in the
+/// query: first the logged key, then ``SourceTable/columns``.
 struct SourceRow {
     /// The name of the table, for errors.
     let table: String
-    /// The values: the logged key first.
+    /// The values, in the order of the query: the logged key first.
     let columns: [DatabaseValue]
 
     /// Returns the first columns, which are the key of the row.
+    /// - Parameter count: The number of key columns.
     func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
 
     /// Returns a UUID that is stored as text.
@@ -84,26 +97,31 @@ struct SourceRow {
     func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
 
     /// Returns a text that can't be `NULL`.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func text(_ column: Int) throws -> String { try value(column) }
     /// Returns a text, or `NULL`.
     func optionalText(_ column: Int) -> PostgresValue { .text(String.fromDatabaseValue(columns[column])) }
 
     /// Returns bytes that can't be `NULL`.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func bytes(_ column: Int) throws -> PostgresValue { .bytes(Array(try value(column) as Data)) }
     /// Returns bytes, or `NULL`.
     func optionalBytes(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try bytes(column) }
 
     /// Returns a whole number that can't be `NULL`.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func integer(_ column: Int) throws -> PostgresValue { .integer(try value(column)) }
     /// Returns a whole number, or `NULL`.
     func optionalInteger(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try integer(column) }
 
-    /// Returns a number that can't be `NULL`.
+    /// Returns a number that can't be `NULL`, such as a time in seconds since 1970.
+    /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
     func double(_ column: Int) throws -> PostgresValue { .double(try value(column)) }
     /// Returns a number, or `NULL`.
     func optionalDouble(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try double(column) }
 
     /// Returns the value of a column.
+    /// - Parameter column: The position of the column in ``columns``.
     /// - Throws: ``CopyFailure`` if it has another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
         guard let value = Value.fromDatabaseValue(columns[column]) else { throw unreadable }
@@ -114,7 +132,7 @@ struct SourceRow {
     private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
 }
 
-/// A value of a key, which the progress of a copy stores.
+/// One value of a key. The progress of a copy stores it as JSON, and queries receive it as a value of SQLite.
 enum KeyPart: Codable, Hashable, Sendable {
     /// A text, such as the id of a session.
     case text(String)
@@ -125,7 +143,7 @@ enum KeyPart: Codable, Hashable, Sendable {
     /// A number with a fraction.
     case real(Double)
 
-    /// Creates the part of a key. Keys are never `NULL`.
+    /// Creates the part of a key. Keys are never `NULL`; such a value would become empty bytes.
     init(_ value: DatabaseValue) {
         self =
             switch value.storage {

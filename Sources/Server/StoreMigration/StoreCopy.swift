@@ -8,93 +8,106 @@ import SQLiteStores
 /// Moves the data of a running SQLite server to PostgreSQL.
 ///
 /// 1. Triggers begin to log the keys of changed rows.
-/// 2. All rows are copied, in batches. PostgreSQL stores the position in each batch's transaction.
-/// 3. The logged rows are copied again, in passes, until few are left. The last of these passes writes the state of one snapshot of SQLite,
-///    and the checksums of all tables are compared with that snapshot.
-/// 4. While SQLite's write lock is held, the rest of the log is copied and compared row by row, rows are counted, and SQLite is sealed.
+/// 2. All rows are copied, in batches of 500. PostgreSQL stores the position in each batch's transaction.
+/// 3. The logged rows are copied again, in passes, until at most 1,000 changes are left. The last of these passes writes the state of one
+///    snapshot of SQLite, and the checksums of all tables are compared with that snapshot.
+/// 4. The final pass runs while SQLite's write lock is held. It copies the rest of the log, compares each copied row, counts the rows of
+///    all tables, and seals SQLite.
 ///
 /// ```swift
 /// let copy = StoreCopy(from: file, to: database, emailKeys: emailKeys)
 /// let report = try await copy.run { event in print(event) }
 /// ```
 ///
-/// Requests that only read are served during the whole copy. Writes wait during step 4 for at most four seconds; after it, the server on
-/// SQLite refuses them as busy until servers on PostgreSQL take over. Memory doesn't depend on the size of the data.
+/// Requests that only read are served during the whole copy. Writes wait for the final pass, for at most four seconds at a time. After the
+/// final pass, the server on SQLite refuses writes as busy until servers on PostgreSQL take over.
 ///
-/// A copy may be killed at any time; the next one continues it. Rate limits are not copied.
+/// Memory doesn't depend on the size of the data. A copy may be killed or canceled at any time; the next one continues it. Rate limits are
+/// not copied. ``undo(_:)`` returns to SQLite.
+///
+/// A copy that ended early leaves this state:
+///
+/// | the copy ended | servers on SQLite | the next copy | |---|---|---| | before the final pass | serve all requests | continues at the
+/// stored position | | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final
+/// pass | | after the seal | refuse writes as busy | completes the state in PostgreSQL | | after the completion | refuse writes as busy |
+/// reports that the data was moved before |
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
     public enum Event: Sendable {
-        /// Copied rows, and the number of rows when the copy began.
+        /// The number of rows that were copied so far, and the number of rows when the copy began. Rows that are added meanwhile are not
+        /// counted.
         case copied(Int, of: Int)
-        /// Rows that changed during the copy and were copied again.
+        /// The number of rows so far that changed during the copy and were copied again.
         case replayed(Int)
-        /// Rows whose checksums were computed, on both sides. The last event before the final pass.
+        /// The number of rows whose checksums were computed, and the number of all rows. After the last such event, the final pass begins.
         case compared(Int, of: Int)
     }
 
-    /// A table of PostgreSQL after a copy.
+    /// A table of PostgreSQL after a copy. The report lists it, so that an operator can compare the counts with the database.
     public struct Table: Sendable {
         /// The name.
         public let name: String
-        /// The checksums of the same state on both sides, computed while the server was writing. They are equal; otherwise, the copy fails.
+        /// The checksums of the same state on both sides, computed while the server was writing. They are equal: otherwise the copy fails.
         public let source, target: RowChecksum
-        /// The number of rows when the copy ended.
+        /// The number of rows in PostgreSQL when the copy ended, including those that were added during the copy.
         public internal(set) var rows: Int
     }
 
-    /// The result of a copy.
+    /// The result of a successful copy.
     public struct Report: Sendable {
         /// The tables.
         public let tables: [Table]
-        /// The number of changed rows that were copied again.
+        /// The number of changed rows that were copied again, in all passes of this run.
         public let replayed: Int
-        /// The time for which writes waited for the final pass; `nil` if an earlier copy sealed SQLite.
+        /// The time for which writes waited for the successful final pass; `nil` if an earlier copy sealed SQLite.
         public let pause: Duration?
     }
 
-    /// The number of rows of each table, by its name.
+    /// The number of rows of each table of SQLite, by the name of the table, in the order of the copy.
     public typealias Counts = [(table: String, rows: Int)]
 
     /// The SQLite database.
     private let file: URL
     /// The PostgreSQL database.
     private let target: CopyTarget
-    /// The keys of addresses in PostgreSQL.
+    /// The keys under which PostgreSQL's servers store addresses. They are needed to convert accounts and reset tokens.
     private let emailKeys: EmailKeys
 
-    /// Creates a copy.
+    /// Creates a copy. Nothing is opened before ``check()`` or ``run(_:)``.
     /// - Parameters:
     ///   - file: The SQLite database.
-    ///   - target: The PostgreSQL database.
-    ///   - emailKeys: The keys of addresses that the servers on PostgreSQL use.
+    ///   - target: The connections to the PostgreSQL database.
+    ///   - emailKeys: The keys of addresses. They must be those of the servers on PostgreSQL, which otherwise don't find the accounts.
     public init(from file: URL, to target: PostgresDatabase, emailKeys: EmailKeys) {
         (self.file, self.target, self.emailKeys) = (file, CopyTarget(database: target), emailKeys)
     }
 
-    /// The longest time for the final pass. A pass that takes longer is repeated, and writes continue in between.
+    /// The longest time for the final pass. A longer pass is canceled and repeated, and writes continue in between. Tests change it.
     var longestPause = Duration.seconds(4)
-    /// The final pass begins when at most this number of changes is left.
+    /// The final pass begins when at most this number of changes is left. It bounds the time for which writes wait: 1,000 changes are two
+    /// transactions of PostgreSQL.
     private static let fewChanges: Int64 = 1_000
-    /// The number of rows in one transaction of PostgreSQL.
+    /// The number of rows in one transaction of PostgreSQL. After a crash, at most this number of rows is copied again.
     private static let batchSize = 500
 
     // MARK: - Before
 
-    /// Removes the log and the seal, so that servers on SQLite can write again. Stop the servers on PostgreSQL before: changes that they
-    /// made are not copied back.
+    /// Removes the log and the seal, so that servers on SQLite can write again.
+    ///
+    /// Stop the servers on PostgreSQL first: changes that they made are not copied back.
     /// - Parameter file: The SQLite database.
     /// - Returns: Whether the database was sealed.
-    /// - Throws: ``CopyFailure`` if a copy is running; `StoreFailure`.
+    /// - Throws: ``CopyFailure`` if a copy is running; `StoreFailure` if SQLite fails.
     public static func undo(_ file: URL) async throws -> Bool {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
         return try await reporting { try await CopySource(file).undo() }
     }
 
-    /// Checks that the copy is possible, and changes nothing.
-    /// - Returns: The number of rows that would be copied.
-    /// - Throws: ``CopyFailure`` with the reason, such as a damaged source or a target that has accounts; `StoreFailure`.
+    /// Checks whether the copy is possible. It changes nothing, and can be repeated.
+    /// - Returns: The number of rows that would be copied, for each table of SQLite.
+    /// - Throws: ``CopyFailure`` with the reason, such as a damaged source or a target that has accounts; `StoreFailure` if a database
+    ///   fails.
     public func check() async throws -> Counts {
         try await Self.reporting {
             try await requirePresentTables()
@@ -105,7 +118,8 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Checks that the tables of SQLite are those of this version.
+    /// Checks that the SQLite database is undamaged and has the tables of this version.
+    /// - Throws: ``CopyFailure`` with the fix.
     private func requirePresentTables() async throws {
         let inspection = try await SQLiteInspection(path: file.path)
         guard inspection.damage.isEmpty else { throw CopyFailure("the SQLite database is damaged; see 'holdfast doctor'") }
@@ -118,7 +132,9 @@ public struct StoreCopy: Sendable {
     }
 
     /// Checks that no server uses the PostgreSQL database and that it has no other data.
-    /// - Returns: The progress of the copy to continue.
+    /// - Parameter installation: The random name of the SQLite database.
+    /// - Returns: The progress of the copy to continue; `nil` if none has begun.
+    /// - Throws: ``CopyFailure`` with the fix; `StoreFailure`.
     @discardableResult
     private func requireTarget(of installation: String) async throws -> CopyProgress? {
         guard try await PostgresPresence.servers(of: target.database).isEmpty else {
@@ -136,17 +152,21 @@ public struct StoreCopy: Sendable {
 
     // MARK: - Copying
 
-    /// Copies and seals, or continues an earlier copy. Takes minutes for millions of rows.
+    /// Copies all data and seals SQLite, or continues an earlier copy. It takes minutes for millions of rows.
+    ///
+    /// If the task is canceled or the process is killed before the seal, servers on SQLite continue, and the next call continues the copy.
     /// - Parameter report: Called with the progress after each batch, from the task of the caller.
-    /// - Returns: A report of the copy; `nil` if the data was moved before.
-    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite then continues.
+    /// - Returns: A report of the copy; `nil` if an earlier copy has already moved the data to this database.
+    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite continues unless an earlier copy
+    ///   sealed the database.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
         return try await Self.reporting { try await copy(report) }
     }
 
-    /// Runs all steps under the lock.
+    /// Runs all steps under the lock. Each step detects what an earlier copy has already done: the seal, the progress in PostgreSQL, and
+    /// the name of the log of changes.
     private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         try await requirePresentTables()
         try await PostgresSchema.migrate(target.database)
@@ -188,16 +208,22 @@ public struct StoreCopy: Sendable {
         return Report(tables: tables, replayed: pass.replayed, pause: pause)
     }
 
-    /// The number of changes that are not replayed yet.
+    /// Returns the number of changes in the log that are not replayed yet. Several changes of one row count separately.
     private func remaining(_ source: CopySource, _ pass: CopyPass) async throws -> Int64 {
         try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
     }
 
     /// Runs passes, the last one with the write lock held.
     ///
-    /// A final pass that takes longer than ``longestPause`` is canceled, and its transaction on SQLite rolled back, so that writes
-    /// continue. The next one has less to do. After 20 attempts, the copy fails.
-    /// - Returns: The time for which writes waited.
+    /// A final pass that takes longer than ``longestPause`` is canceled, and its transaction on SQLite is rolled back, so that writes
+    /// continue. The rows that it has written to PostgreSQL stay, so the next pass has less to do. After 20 attempts, the copy fails.
+    /// - Parameters:
+    ///   - source: The SQLite database.
+    ///   - pass: The state of the copy. It only changes if the final pass succeeds, or to the progress that PostgreSQL stores.
+    ///   - tables: The compared tables, which get their final numbers of rows.
+    ///   - report: Called with the progress.
+    /// - Returns: The time for which writes waited in the successful final pass.
+    /// - Throws: ``CopyFailure`` after 20 attempts, or if rows differ.
     private func seal(
         _ source: CopySource,
         _ pass: inout CopyPass,
@@ -230,6 +256,10 @@ public struct StoreCopy: Sendable {
     }
 
     /// Writes the small tables and checks that both sides have the same number of rows.
+    /// - Parameters:
+    ///   - snapshot: The last state of SQLite.
+    ///   - tables: The compared tables, which get their final numbers of rows.
+    /// - Throws: ``CopyFailure`` with the first table whose numbers differ; `StoreFailure`.
     private func finish(_ snapshot: SourceSnapshot, _ tables: inout [Table]) async throws {
         try await target.writeSmallTables(snapshot)
         let counts = try await snapshot.counts()
@@ -245,7 +275,9 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Compares the checksums of all tables with a snapshot whose state PostgreSQL has.
+    /// Compares the checksums of all tables with a snapshot whose state PostgreSQL has. Both sides are read at the same time.
+    /// - Throws: ``CopyFailure`` with the first table that differs.
+    /// - Complexity: O(number of rows).
     private func compare(_ snapshot: SourceSnapshot, _ report: @escaping @Sendable (Event) -> Void) async throws -> [Table] {
         let total = try await snapshot.counts().reduce(0, +)
         var tables: [Table] = []
@@ -275,6 +307,12 @@ public struct StoreCopy: Sendable {
     }
 
     /// Returns the checksums that the rows of a table of SQLite have in PostgreSQL, one for each target.
+    ///
+    /// The rows are converted in the same way as for a copy, so a difference shows that PostgreSQL stores something else.
+    /// - Parameters:
+    ///   - table: The table of SQLite.
+    ///   - snapshot: The snapshot to read.
+    ///   - report: Called with the number of rows so far, after each page.
     private func checksums(
         of table: SourceTable,
         in snapshot: SourceSnapshot,
@@ -295,7 +333,8 @@ public struct StoreCopy: Sendable {
         }
     }
 
-    /// Reports errors of SQLite as `StoreFailure`.
+    /// Runs a closure, and reports errors of SQLite as `StoreFailure`. The message has only the error code, because texts of SQLite may
+    /// contain data.
     private static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let error as DatabaseError {
             throw StoreFailure(isBusy: error.resultCode == .SQLITE_BUSY, message: "SQLite error \(error.extendedResultCode)")
@@ -303,7 +342,8 @@ public struct StoreCopy: Sendable {
     }
 }
 
-/// Writes rows to PostgreSQL and advances the progress. A value type, so that a failed final pass can be discarded.
+/// The state of a copy: writes rows to PostgreSQL and advances the progress. It is a value, so that the state before a failed final pass
+/// can be restored.
 private struct CopyPass: Sendable {
     /// The PostgreSQL database.
     let target: CopyTarget
@@ -317,7 +357,11 @@ private struct CopyPass: Sendable {
         (self.target, self.emailKeys, self.progress) = (target, emailKeys, progress)
     }
 
-    /// Copies all rows, starting at the current progress.
+    /// Copies all rows, starting at the current progress. Each batch is one snapshot of SQLite and one transaction of PostgreSQL.
+    /// - Parameters:
+    ///   - source: The SQLite database.
+    ///   - batchSize: The largest number of rows in one transaction.
+    ///   - report: Called after each batch.
     mutating func copyRows(of source: CopySource, batchSize: Int, _ report: (StoreCopy.Event) -> Void) async throws {
         let total = try await source.withSnapshot { try await $0.counts() }.reduce(0, +)
         while progress.table < SourceTable.all.count {
@@ -334,7 +378,11 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Copies the rows that have changed since the current progress, in the state of a snapshot, and compares them.
+    /// Copies the rows that have changed since the current progress, in the state of a snapshot, and compares them with PostgreSQL.
+    /// - Parameters:
+    ///   - snapshot: The snapshot of SQLite.
+    ///   - report: Called after each transaction, which has at most 500 changes.
+    /// - Throws: ``CopyFailure`` if a row differs after it was written; `StoreFailure`.
     mutating func replay(_ snapshot: SourceSnapshot, _ report: (StoreCopy.Event) -> Void) async throws {
         while true {
             let (changes, last) = try await snapshot.changes(after: progress.change)
@@ -361,17 +409,22 @@ private struct CopyPass: Sendable {
         }
     }
 
-    /// Converts a row to the rows of all its targets.
+    /// Converts a row to the rows of all its targets, in the order of the targets.
+    /// - Throws: ``CopyFailure`` if a column has an unexpected type.
     private func targetRows(_ row: SourceRow, _ table: SourceTable) throws -> [TargetRow] {
         try table.targets.map { TargetRow(table: $0, values: try $0.values(row, emailKeys)) }
     }
 }
 
-/// The final pass took too long.
+/// An error that reports that the final pass took longer than ``StoreCopy/longestPause``.
 private struct PauseTooLong: Error {}
 
-/// Runs a closure, and cancels it after a time.
-/// - Throws: ``PauseTooLong`` after that time, even if the closure would succeed later; the closure's error.
+/// Runs a closure, and cancels it after a time. It returns only when the closure has returned, even after the deadline.
+/// - Parameters:
+///   - limit: The longest time for the closure.
+///   - body: The closure. It must react to cancellation.
+/// - Returns: The result of the closure.
+/// - Throws: ``PauseTooLong`` after the time; otherwise the closure's error.
 private func withDeadline<Value: Sendable>(
     _ limit: Duration,
     _ body: @escaping @Sendable () async throws -> Value

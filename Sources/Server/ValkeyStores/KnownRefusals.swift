@@ -1,17 +1,22 @@
 import RateLimiting
 import Synchronization
 
-/// Stores the refusals of the last second, so that the same request is refused without a round trip. The number is bounded; a removed
-/// refusal costs one more round trip.
+/// A cache of the refusals of the last second. The same request is then refused without a round trip.
 ///
-/// A refusal is repeated as the server would repeat it, with shorter delays. It ends when a key has more units, when this process counts or
-/// refunds one of the keys, and after a second, because other processes count, too.
+/// A cached refusal is the server's refusal with shorter delays. It becomes invalid at the first of these events:
+///
+/// - One of its keys gets more units, or its delay ends.
+/// - This process counts or refunds one of its keys.
+/// - A second has passed. Until then, the cache can't detect what other processes count or refund.
 ///
 /// The table has two generations of 4,096 entries: when the newer one is full, it replaces the older one. Changes of keys are counted in
-/// 1,024 counters by a part of the digest; a refusal is valid while the sum of its keys' counters is the same. Two keys that share a
-/// counter only cost round trips.
+/// 1,024 counters, which are selected by the digest. A refusal is valid while the sum of its keys' counters is the same. A removed refusal,
+/// or two keys that share a counter, only cost a round trip.
+///
+/// A mutex protects the state. It is locked for a few dictionary lookups and never during a round trip.
 final class KnownRefusals: Sendable {
-    /// A key, and the units that a request claims of it.
+    /// One claim of a request: the key, and the units that the request claims. The list of a request's parts identifies the request in the
+    /// table.
     private struct Part: Hashable {
         var table: Int
         var digest: UInt64
@@ -21,8 +26,9 @@ final class KnownRefusals: Sendable {
     /// A refusal with its validity.
     private struct Refusal {
         var answer: RateLimitResult
-        /// The time of the reply and the end of the refusal, in nanoseconds of the process's clock.
+        /// The time of the reply, in nanoseconds of the process's clock.
         var received: Int64
+        /// The time at which the refusal becomes invalid, in nanoseconds of the process's clock.
         var end: Int64
         /// The version of the keys when the request was sent.
         var version: UInt64
@@ -51,8 +57,12 @@ final class KnownRefusals: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns the refusal of a request, if it is known, with delays that are shorter by the time since the reply, and the version of its
-    /// keys.
+    /// Returns the cached refusal of a request.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - now: The time in nanoseconds of the process's clock.
+    /// - Returns: The refusal with delays that are shorter by the time since the reply, or `nil` if none is valid; and the version of the
+    ///   keys, which the caller passes to ``note(_:_:to:version:sent:received:)``.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -65,13 +75,15 @@ final class KnownRefusals: Sendable {
         return (refusal.map { $0.answer.later(by: .nanoseconds(now - $0.received)) }, version)
     }
 
-    /// Records a refusal by the server.
+    /// Stores a refusal by the server, both as the caller received it and as the reply of the script, whose delays determine how long it is
+    /// valid.
     ///
-    /// The refusal is dropped if one of the keys changed since `version`, because the server may have decided before that change.
+    /// The refusal is dropped if one of the keys has changed since `version`, because the server may have decided before that change.
     /// - Parameters:
-    ///   - version: The version of the keys before the request to the server.
-    ///   - sent: The time of the request to the server.
-    ///   - received: The time of the reply.
+    ///   - claims: The claims of the request.
+    ///   - version: The version of the keys before the request was sent to the server.
+    ///   - sent: The time when the request was sent to the server, in nanoseconds of the process's clock.
+    ///   - received: The time of the reply, in nanoseconds of the process's clock.
     func note(
         _ answer: RateLimitResult,
         _ reply: LimitReply,
@@ -92,14 +104,15 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Removes the refusals of keys that this process counted or refunded. O(1) per key.
+    /// Invalidates the refusals of keys that this process counted or refunded.
+    /// - Complexity: O(number of digests).
     func noteChange(of digests: some Sequence<UInt64>) {
         state.withLock { state in
             for digest in digests { state.changes[state.place(of: digest)] += 1 }
         }
     }
 
-    /// Removes all refusals.
+    /// Removes all refusals, and invalidates those whose requests are in flight.
     func removeAll() {
         state.withLock { state in
             (state.newer, state.older) = ([:], [:])

@@ -2,19 +2,29 @@ import RateLimiting
 import Timekeeping
 import ValkeyDriver
 
-/// The Lua scripts that count requests. Times are whole microseconds of the server's clock since 1970, which Lua's numbers represent
-/// exactly.
+/// The Lua scripts that count requests. A script runs atomically in Valkey, so concurrent requests of several servers are counted one after
+/// the other.
 ///
-/// The value of a key is `r`, the window, and the instants of the admissions in the window, oldest first; or, for the strict GCRA, `g`, the
-/// instant at which all units are available again, the emission, and the burst. So the value identifies the policy under which it was
-/// written: a script that counts under another policy converts it, and no key gets a new burst. All numbers have 8 bytes, big-endian.
+/// Times are whole microseconds of the server's clock since 1970, which Lua's numbers represent exactly. All numbers have 8 bytes,
+/// big-endian.
+///
+/// The value of a key has one of two forms:
+///
+/// - Sliding window: `r`, the window, and the instants of the admissions in the window, oldest first.
+/// - Strict GCRA: `g`, the instant at which all units are available again, the emission, and the burst.
+///
+/// So the value identifies the policy under which it was written. A script that counts under another policy converts the value, so a change
+/// of the policy doesn't give a client a new burst.
 enum LimitScript {
-    /// Decides about all keys of a request, all or nothing.
+    /// Decides about all keys of a request: it charges all of them or none.
     ///
-    /// `KEYS`: the canary, then the key of each claim. `ARGV`: the canary that the client knows, the canary to write if there is none,
-    /// whether to charge and the time (0 for the server's), then the terms of each claim (``LimitCall/terms``). Returns the time, then for
-    /// each claim the delay, the remaining units, the time until more remain, and the mark of the charge; and the canary if it is not the
-    /// known one.
+    /// - `KEYS`: the canary, then the key of each claim.
+    /// - `ARGV`: the canary that the client knows, the canary to write if the server has none, whether to charge together with the time (0
+    ///   uses the server's clock), then the terms of each claim.
+    /// - Result: the time, then for each claim the delay, the remaining units, the time until more units remain, and the mark of the
+    ///   charge. If the canary is not the known one, it follows at the end. ``LimitReply`` decodes the result.
+    ///
+    /// Complexity: O(number of claims · log(units in a window)), plus copying the values of sliding windows.
     static let decide = ValkeyScript(
         state + """
             local canary = redis.call('GET', KEYS[1])
@@ -58,10 +68,11 @@ enum LimitScript {
             """
     )
 
-    /// Refunds a charge, as far as the keys still contain it.
+    /// Refunds a charge, as far as the keys still contain it. A refund after the window has passed changes nothing.
     ///
-    /// `KEYS`: the keys. `ARGV`: the time (0 for the server's), then for each key the units, the instant of the charge, its mark, burst and
-    /// emission.
+    /// - `KEYS`: the keys.
+    /// - `ARGV`: the time (0 uses the server's clock), then for each key the units, the instant of the charge, its mark, the burst and the
+    ///   emission.
     static let refund = ValkeyScript(
         state + """
             local now = clock(unpack('>I8', ARGV[1]))
@@ -92,7 +103,8 @@ enum LimitScript {
             """
     )
 
-    /// Extends the expiry of keys to at least a number of milliseconds, after a policy was replaced by a longer one.
+    /// Extends the expiry of keys after a policy was replaced by a longer one. `ARGV` is the least time to live in milliseconds. Keys
+    /// without an expiry, and keys with a longer one, are not changed.
     static let extend = ValkeyScript(
         """
         for i = 1, #KEYS do
@@ -249,16 +261,17 @@ enum LimitScript {
         """
 }
 
-/// The numbers of a policy in microseconds, rounded up.
+/// The numbers of a policy in microseconds, as the scripts receive them.
 struct LimitTerms: Hashable, Sendable {
     /// The units that are available at once.
     let burst: Int
     /// The window in microseconds.
     let window: Int64
-    /// The time after which one unit is available again; 0 for the sliding window.
+    /// The time after which one more unit is available, in microseconds; 0 for the sliding window.
     let emission: Int64
 
-    /// Converts a policy. Rounding up never admits more than the policy.
+    /// Converts a policy. Times are rounded up, so the scripts never admit more than the policy.
+    /// - Parameter policy: The policy.
     init(_ policy: RateLimitPolicy) {
         burst = policy.burst
         window = policy.window.wholeMicrosecondsRoundedUp
@@ -269,7 +282,7 @@ struct LimitTerms: Hashable, Sendable {
             }
     }
 
-    /// The longest time for which a key can have usage, in microseconds.
+    /// The longest time for which a key can have usage after its last admission, in microseconds. After this time, the key has expired.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 
@@ -292,20 +305,24 @@ enum ScriptNumbers {
         numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian, Array.init) }
     }
 
-    /// Returns the number at an index; 0 after the end.
+    /// Returns the number at an index.
+    /// - Parameters:
+    ///   - place: The index of the number, not of its first byte.
+    ///   - bytes: The bytes of a reply.
+    /// - Returns: The number; 0 after the end of the bytes.
     static func number(_ place: Int, in bytes: [UInt8]) -> Int64 {
         guard place * 8 + 8 <= bytes.count else { return 0 }
         return bytes.withUnsafeBytes { Int64(bigEndian: $0.loadUnaligned(fromByteOffset: place * 8, as: Int64.self)) }
     }
 }
 
-/// The reply of ``LimitScript/decide``.
+/// The reply of ``LimitScript/decide``: 8 bytes for the time, 32 bytes for each claim, and the canary if it is new.
 struct LimitReply {
     /// The server's time in microseconds.
     let now: Int64
     /// The state of each claimed key, in the order of the claims.
     let standings: [Standing]
-    /// The canary, if it is not the one that the client knows.
+    /// The canary of the server; `nil` if it is the one that the client knows.
     let canary: [UInt8]?
 
     /// The state of a key.
@@ -316,10 +333,11 @@ struct LimitReply {
         let remaining: Int
         /// The microseconds until more units are left; 0 if all are.
         let reset: Int64
-        /// The value by which a refund finds the charge: the instant of the units, or the key's new end of usage.
+        /// The value by which a refund finds the charge. For a sliding window it is the instant of the units; for a strict GCRA it is the
+        /// key's new end of usage.
         let mark: Int64
 
-        /// The delay, comparable with others.
+        /// The delay for comparisons: "never" is longer than any other delay.
         var delayOrNever: Int64 { delay ?? .max }
     }
 

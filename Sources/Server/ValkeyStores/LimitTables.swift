@@ -1,12 +1,15 @@
 import RateLimiting
 import Synchronization
 
-/// The rules, and the names of their keys. Rules can be replaced while requests are decided; each decision uses one state of the tables.
+/// The rules, and the names of their keys.
 ///
-/// The name of a key is `{NAMESPACE}POLICY:DIGEST`, the digest with 16 hexadecimal digits. The braces make a cluster store all keys in one
-/// slot, so that a script can use them together.
+/// Rules can be replaced while requests are decided. Each decision takes one copy of the tables under a mutex, so it never mixes two
+/// versions of a rule.
+///
+/// The name of a key is `{NAMESPACE}POLICY:DIGEST`, with 16 hexadecimal digits for the digest. A cluster stores all keys with the same text
+/// in braces in one slot, so one script can use them together.
 final class LimitTables: Sendable {
-    /// One rule, or the part of it that counts the networks of clients.
+    /// One rule. A rule that also counts networks has two more tables: for near networks, and for far networks.
     struct Table: Sendable {
         /// The current rule.
         var rule: RateLimitRule
@@ -14,7 +17,8 @@ final class LimitTables: Sendable {
         var terms: LimitTerms
         /// The prefix of the names of its keys.
         let keyPrefix: [UInt8]
-        /// The time at which the policy was replaced, by the server's clock; `nil` if it never was.
+        /// The time at which the policy was replaced, in microseconds of the server's clock. `nil` if this process never replaced it, or if
+        /// the server's time was unknown.
         var changed: Int64?
     }
 
@@ -25,7 +29,7 @@ final class LimitTables: Sendable {
         var hasNetworks: Bool
     }
 
-    /// A claim of a request on one table.
+    /// A claim of a request on one table, with everything that the script needs.
     struct Claim: Sendable {
         var table: Int
         /// The digest of the key under the secret.
@@ -38,7 +42,7 @@ final class LimitTables: Sendable {
         var key: [UInt8]
         /// The name of the policy that the request claims.
         var policy: String
-        /// Whether it is the claim itself, which responses show, and not that of a network.
+        /// Whether this is the claim of the client itself. Responses report only these claims, not those of networks.
         var isNarrow: Bool
         var isRefundable: Bool
     }
@@ -47,10 +51,10 @@ final class LimitTables: Sendable {
     private let tables: Mutex<[Table]>
     private let secret: KeySecret
 
-    /// Creates the tables.
+    /// Creates the tables. A rule with limits for networks gets three tables: for clients, for near networks, and for far networks.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - namespace: The prefix of all names.
+    ///   - namespace: The prefix of all names, which becomes the hash tag.
     ///   - secret: The secret for the digests.
     /// - Precondition: There is at least one rule, and the names are unique.
     init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {
@@ -75,8 +79,11 @@ final class LimitTables: Sendable {
     /// The current tables.
     var current: [Table] { tables.withLock { $0 } }
 
-    /// Finds the keys of claims. Rules that are off are skipped.
-    /// - Precondition: Each claim names a different rule.
+    /// Finds the keys of claims. Rules whose mode is `off` are skipped.
+    /// - Parameter claims: The claims of a request.
+    /// - Returns: For each claim, the claim of the client, followed by those of its networks if the rule counts networks.
+    /// - Precondition: Each claim names a different rule, and all rules exist.
+    /// - Complexity: O(number of claims squared), because duplicates are found by a search. Requests have few claims.
     func resolve(_ claims: [RateLimitClaim]) -> [Claim] {
         let tables = current
         var resolved: [Claim] = []
@@ -111,8 +118,10 @@ final class LimitTables: Sendable {
         return resolved
     }
 
-    /// Replaces the rule with the same name.
-    /// - Parameter time: The server's time.
+    /// Replaces the rule with the same name. Keys are not changed: the scripts convert their values.
+    /// - Parameters:
+    ///   - rule: The new rule.
+    ///   - time: The server's time in microseconds; `nil` if it is unknown.
     /// - Returns: The tables whose existing keys would expire too early under the new rule.
     /// - Precondition: There is a rule with that name.
     func change(to rule: RateLimitRule, at time: Int64?) -> [Table] {
@@ -134,7 +143,7 @@ final class LimitTables: Sendable {
         }
     }
 
-    /// Returns 16 digits.
+    /// Returns a number as 16 hexadecimal digits in ASCII.
     private static func hexadecimal(_ word: UInt64) -> [UInt8] {
         let digits: StaticString = "0123456789abcdef"
         return (0..<16).map { place in digits.utf8Start[Int(word >> UInt64(60 - 4 * place) & 15)] }

@@ -2,10 +2,14 @@ import RateLimiting
 import Synchronization
 import ValkeyDriver
 
-/// Counts the admissions of this process. It decides while the Valkey server is unavailable, and limits the additional admissions after
-/// that server has lost its data.
+/// The admissions of this process, counted in memory. They have two uses:
+///
+/// - While the Valkey server is unavailable, they decide according to the ``ValkeyFallback`` of each policy.
+/// - After the server has lost its data, they limit the additional admissions until the lost usage would have ended.
+///
+/// All methods can be called by several threads. They never wait for the network.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
-    /// The way in which the process counted a request that the server admitted.
+    /// The result of counting a request that the server admitted.
     enum Counted {
         /// All claims in one decision.
         case jointly(RateLimitCharge?)
@@ -28,10 +32,10 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var longestUsage: Int64
     }
 
-    /// The count, by rules with the shares of this process.
+    /// The counts in memory, by rules with the shares of this process.
     private let limiter: JointRateLimiter<C>
     private let rules: Mutex<[String: Rule]>
-    /// The time at which the server lost its data, in nanoseconds of the process's clock.
+    /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never has.
     private let lostAt = Atomic<Int64>(.min)
 
     /// Creates an empty count.
@@ -39,7 +43,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     ///   - rules: The rules.
     ///   - fallbacks: The behavior of policies without the server, by their names.
     ///   - fallback: The behavior of the other policies.
-    ///   - memory: The largest size in bytes.
+    ///   - memory: The largest size of the counts, in bytes.
     ///   - secret: The secret for the digests of keys.
     ///   - clock: A monotonic clock.
     init(
@@ -67,12 +71,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The memory in use.
     var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without the Valkey server.
+    /// Decides without the Valkey server, by the fallback of each policy: an open one is skipped, a local one uses this process's share,
+    /// and a closed one fails the request. A closed policy in shadow mode only counts, because shadow rules must not refuse.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - charges: Whether an admission is counted.
     ///   - error: The error of the server.
-    /// - Throws: The server's error if a policy is closed.
+    /// - Returns: The decision with the policies of the rules, not with the shares.
+    /// - Throws: The server's error if an enforced policy is closed.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
         var counted: [RateLimitClaim] = []
@@ -92,7 +98,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Counts a request that the Valkey server admitted.
+    /// Counts a request that the Valkey server admitted. Each claim is counted separately: if one share is exhausted, the others still
+    /// count.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]
@@ -104,14 +111,20 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     }
 
     /// Refunds a charge of this process.
+    /// - Parameters:
+    ///   - charge: The charge.
+    ///   - policies: The policies to refund; `nil` refunds all.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
     /// Records that the server has lost its data.
     /// - Parameter now: Nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Decides by the process's own count, if the Valkey server has lost usage because of which it could still refuse the request;
-    /// otherwise returns `nil`. The charge contains all claims.
+    /// Decides by the process's own count, if the Valkey server has lost usage that could still refuse the request.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - now: Nanoseconds of the process's clock.
+    /// - Returns: The decision, whose charge contains all claims; `nil` if no lost usage matters any more.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims
@@ -125,7 +138,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         decideAfterLoss(claims, at: now) { limiter.check($0) }
     }
 
-    /// Replaces the rule with the same name.
+    /// Replaces the rule with the same name. The fallback of the policy stays.
     func change(to rule: RateLimitRule) {
         let name = rule.policy.name
         let fallback = rules.withLock { rules in
@@ -136,7 +149,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         limiter.change(to: rule.shared(fallback ?? .closed))
     }
 
-    /// Decides about the claims whose keys the server may have lost: those whose policy had usage that could still count.
+    /// Decides about the claims whose keys the server may have lost. A policy is left out if it is open, or if all usage from before the
+    /// loss has ended.
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
         at now: Int64,
@@ -155,7 +169,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Replaces the shares in a result by the policies themselves.
+    /// Replaces the shares in a result by the policies of the rules, so that responses report the quota of the policy and not that of the
+    /// share.
     private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
@@ -168,12 +183,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds.
+    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds. After a loss of data, the server's
+    /// counts are complete again when this time has passed.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
-    /// Returns the rule of this process's share.
+    /// Returns the rule of this process's share: the quota and the burst are multiplied by the share, rounded down, and are at least 1.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

@@ -5,20 +5,8 @@ import Synchronization
 import Timekeeping
 public import ValkeyDriver
 
-/// Rate limits that several servers share, counted in Valkey or Redis.
-///
-/// Each decision is one script and one round trip, by the clock of Valkey. It charges all policies of the request or none. The result is
-/// the same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
-/// without a round trip for at most a second, unless this process learns of a change.
-///
-/// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
-/// The process also counts its own admissions in memory. If Valkey loses its data, which the store detects by a key without expiry, the
-/// policies also apply this count, for the longest time for which a key can have usage. So after a loss of data, each process admits at
-/// most the share of its fallback in addition.
-///
-/// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
-/// take about 130 bytes plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, the fallback
-/// decides.
+/// Rate limits that several servers share, counted in Valkey or Redis. With a single process, `JointRateLimiter` needs no server and no
+/// round trip.
 ///
 /// ```swift
 /// let client = ValkeyClient(
@@ -29,6 +17,20 @@ public import ValkeyDriver
 /// let store = ValkeyRateLimitStore(rules, client: client, secret: secret, clock: ContinuousClock(), logger: logger)
 /// let response = try await store.admit([RateLimitClaim("reset-email", key: digest)])
 /// ```
+///
+/// Each decision is one script and one round trip, by the clock of Valkey. It charges all policies of the request or none. The result is
+/// the same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
+/// without a round trip for at most a second, unless this process detects a change.
+///
+/// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
+///
+/// The process also counts its own admissions in memory. The store detects by a key without expiry that Valkey has lost its data. Then the
+/// policies also apply this count, for the longest time for which a key can have usage. So after a loss of data, each process admits at
+/// most the share of its fallback in addition.
+///
+/// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
+/// take about 130 bytes, plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, writes fail
+/// and the fallback decides.
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let client: ValkeyClient
     let tables: LimitTables
@@ -40,26 +42,26 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let deadline: Duration
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
-    /// The server's time in microseconds at the first reply, which counts as the creation time of policies that this process did not
-    /// change; 0 before it.
+    /// The server's time in microseconds at the first reply; 0 before it. It counts as the creation time of policies that this process did
+    /// not change.
     private let started = Atomic<Int64>(0)
 
-    /// The scripts that the client must load.
+    /// The scripts that the client must load when it connects.
     public static var scripts: [ValkeyScript] { LimitScript.all }
 
-    /// Creates a store.
+    /// Creates a store. It doesn't connect: the client does.
     /// - Parameters:
-    ///   - rules: The rules; the names of their policies are unique. All servers should have the same.
+    ///   - rules: The rules. The names of their policies are unique. All servers should have the same rules.
     ///   - client: The client of the server, with ``scripts``. The store closes it.
     ///   - secret: The secret for the digests of keys, the same on all servers.
-    ///   - namespace: The prefix of the names of all keys: a hash tag, so letters and digits only.
+    ///   - namespace: The prefix of the names of all keys. It is a hash tag, so it must not contain braces or spaces.
     ///   - fallbacks: The behavior of policies while the server is slow or unavailable, by their names.
     ///   - fallback: The behavior of the other policies.
     ///   - deadline: The longest time that a decision waits for the server.
-    ///   - memory: The largest size of the process's own counts, in bytes.
+    ///   - memory: The largest size of the process's own counts, in bytes; 128 MiB by default.
     ///   - clock: A monotonic clock.
     ///   - logger: Reports lost data and failures.
-    /// - Precondition: There is at least one rule, and the names of the policies are unique.
+    /// - Precondition: There is at least one rule, the names of the policies are unique, and the namespace is valid.
     public convenience init(
         _ rules: [RateLimitRule],
         client: ValkeyClient,
@@ -72,8 +74,6 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
         clock: C,
         logger: Logger
     ) {
-        /// Creates a store with a clock for tests.
-        /// - Parameter time: A time in microseconds since 1970 that replaces the server's, so that tests need not wait; 0 for the server's.
         self.init(
             rules,
             client: client,
@@ -89,7 +89,9 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
         )
     }
 
-    /// - Parameter time: A time in microseconds since 1970 that replaces the server's, so that tests need not wait; 0 for the server's.
+    /// Creates a store with a clock for tests. The other parameters are those of the public initializer.
+    /// - Parameter time: Returns a time in microseconds since 1970 that replaces the server's, so that tests need not wait; 0 uses the
+    ///   server's time.
     init(
         _ rules: [RateLimitRule],
         client: ValkeyClient,
@@ -117,9 +119,13 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
 extension ValkeyRateLimitStore: RateLimitStore {
     /// Decides and counts, in one round trip.
     ///
-    /// The order: a known refusal is returned directly; after a loss of data, this process's own count decides first; then the server. An
-    /// admission is also counted in this process. If the server fails, the fallback decides, and the server may have counted the request in
-    /// addition.
+    /// 1. A known refusal is returned directly.
+    /// 2. After a loss of data, this process's own count decides first.
+    /// 3. The server decides. An admission is also counted in this process.
+    ///
+    /// If the server fails, the fallback decides. The server may still have counted the request, if only the reply was lost. The same
+    /// applies if the task is canceled.
+    /// - Parameter claims: The claims of the request. Claims of rules whose mode is `off` are skipped.
     /// - Returns: The decision, with the charge of refundable claims.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
     /// - Precondition: Each claim names a different rule, and all rules exist.
@@ -162,8 +168,11 @@ extension ValkeyRateLimitStore: RateLimitStore {
         return answer
     }
 
-    /// Decides without counting, in one round trip.
+    /// Decides without counting, in one round trip. Concurrent requests can use up the quota after the check, so use ``admit(_:)`` to
+    /// enforce a limit.
+    /// - Parameter claims: The claims of the request.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
+    /// - Precondition: Each claim names a different rule, and all rules exist.
     public func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         let resolved = tables.resolve(claims)
         guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
@@ -178,8 +187,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         }
     }
 
-    /// Refunds the charge of an admission by this store. The process's count is refunded even if the server is unavailable.
-    /// - Throws: `ValkeyError` if the server did not refund in time; then the units stay counted there.
+    /// Refunds the charge of an admission by this store. The process's count is refunded even if the server is unavailable. A second refund
+    /// of the same charge has no effect.
+    /// - Parameters:
+    ///   - charge: The charge of an admission.
+    ///   - policies: The policies to refund; `nil` refunds all.
+    /// - Throws: `ValkeyError` if the server did not refund in time. Then the units may stay counted there.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
         var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
         var digests: [UInt64] = []
@@ -198,11 +211,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
     }
 
-    /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Usage is kept, so clients don't get a new
-    /// burst.
+    /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Change the other servers, too. Usage is
+    /// kept, so clients don't get a new burst.
     ///
     /// Keys are converted when they are next used. If keys can have usage for longer than before, the store also extends the expiry of
-    /// existing keys, about 1,000 keys in a few milliseconds; if the server is unavailable, it logs a warning instead.
+    /// existing keys. This takes a few milliseconds per 1,000 keys. If the server is unavailable, the store logs a warning instead.
+    /// - Parameter rule: The new rule.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) async throws {
         let time = try? await serverTime()
@@ -227,13 +241,13 @@ extension ValkeyRateLimitStore: Service {
         await close()
     }
 
-    /// Returns if Valkey replies.
-    /// - Throws: `ValkeyError`.
+    /// Checks that Valkey replies within a second, such as for readiness.
+    /// - Throws: `ValkeyError` if it doesn't.
     public func ping() async throws {
         _ = try await client.send(ValkeyCommand("PING"), within: .seconds(1))
     }
 
-    /// Closes the connection. There is nothing to save.
+    /// Closes the connection. There is nothing to save: the counts are in Valkey.
     public func close() async { await client.close() }
 }
 
@@ -242,6 +256,10 @@ extension ValkeyRateLimitStore {
     private var nanoseconds: Int64 { clock.now.wholeNanosecondsRoundedUp }
 
     /// Runs the script, and detects whether the server has lost its data.
+    /// - Parameters:
+    ///   - claims: The resolved claims.
+    ///   - charges: Whether an admission is counted.
+    /// - Throws: `ValkeyError`, also if the reply does not arrive within the deadline.
     private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
         let started = started.load(ordering: .relaxed)
         let (known, candidate) = canary.pair
@@ -277,7 +295,7 @@ extension ValkeyRateLimitStore {
         return reply
     }
 
-    /// Converts a reply. Of several refusals, the one with the longest delay is reported.
+    /// Converts a reply. If several policies refuse, the result reports the one with the longest delay.
     private func answer(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
         var answer = RateLimitResult(limits: [])
         var longest: (enforced: Int64, shadow: Int64) = (0, 0)
@@ -304,7 +322,8 @@ extension ValkeyRateLimitStore {
         return answer
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there are none.
+    /// Returns the charge of the refundable claims; `nil` if there are none. Claims of shadow rules are left out if a shadow rule would
+    /// have refused the request, because the script didn't charge them.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
@@ -333,7 +352,7 @@ extension ValkeyRateLimitStore {
         return RateLimitCharge(parts.map { .init(policy: $0.policy, charged: .other($0.charge)) })
     }
 
-    /// Returns the server's time in microseconds.
+    /// Returns the server's time in microseconds; `nil` if the reply has another form.
     private func serverTime() async throws -> Int64? {
         let fixed = time()
         if fixed > 0 { return fixed }
@@ -344,7 +363,8 @@ extension ValkeyRateLimitStore {
         return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
     }
 
-    /// Extends the expiry of a table's keys to the longest time for which they can have usage.
+    /// Extends the expiry of a table's keys to the longest time for which they can have usage. It scans the keys in steps of about 500, and
+    /// each step is one round trip of at most a second.
     private func extend(_ table: LimitTables.Table) async throws {
         let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
             if "*?[]\\^".contains(character) { pattern.append("\\") }
@@ -366,17 +386,21 @@ extension ValkeyRateLimitStore {
     }
 }
 
-/// The charge of the store to one policy.
+/// The charge of the store to one policy. ``ValkeyRateLimitStore/refund(_:under:)`` needs it to find the charge on the server.
 package struct LimitCharge: Sendable {
-    /// A key that the server counted.
+    /// A key that the server counted, with the values by which a refund finds the charge.
     package struct Key: Sendable {
+        /// The name of the key in Valkey.
         var name: [UInt8]
+        /// The digest of the key, by which cached refusals are invalidated.
         var digest: UInt64
+        /// The units that were charged.
         package var units: Int
         /// The server's time, in microseconds.
         package var instant: Int64
         /// The mark of the charge in the key's value.
         var mark: Int64
+        /// The policy at the time of the charge. If another policy has counted the key since, a strict GCRA isn't refunded.
         var terms: LimitTerms
     }
 
@@ -386,7 +410,11 @@ package struct LimitCharge: Sendable {
     var own: RateLimitCharge?
 }
 
-/// A random value that the server stores without expiry. If it differs or is missing, the server has lost its data.
+/// A random value that the server stores without expiry. If it differs or is missing, the server has lost its data, such as after a restart
+/// without persistence.
+///
+/// Each decision sends two values: the known one, and a candidate for a server that has none. Of several servers with different candidates,
+/// the first one wins, and the others learn the winner's value from the reply.
 final class LimitCanary: Sendable {
     private struct State {
         var known: [UInt8] = []
@@ -399,7 +427,9 @@ final class LimitCanary: Sendable {
     var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
 
     /// Records the server's value.
-    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first one.
+    /// - Parameter value: The canary in a reply that differed from the known one.
+    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first one. If several replies report the same
+    ///   loss, only the first one returns `true`.
     func see(_ value: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.known != value else { return false }
@@ -409,6 +439,6 @@ final class LimitCanary: Sendable {
         }
     }
 
-    /// Returns 126 random bits.
+    /// Returns 16 random bytes with 126 random bits.
     private static func random() -> [UInt8] { ScriptNumbers.pack(.random(in: 0 ... .max), .random(in: 0 ... .max)) }
 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Users as CSV (RFC 4180) with a header.
+/// Reads users from CSV (RFC 4180) with a header. The order of the columns doesn't matter, and unknown columns are ignored.
 enum CSVRecords {
-    /// Reads the records. A row that is invalid doesn't prevent the others from being read.
+    /// Reads the records. An invalid row becomes a refusal, and the others are still read. Empty lines are skipped.
+    /// - Parameter text: The text without a byte order mark.
     /// - Throws: ``ImportFile/Unreadable`` if the header has no `email` or a duplicate column.
     static func read(_ text: Data.SubSequence) throws -> [ImportFile.Reading] {
         var rows = CSVRows(text)
@@ -48,18 +49,23 @@ enum CSVRecords {
 ///
 /// A quoted field may contain commas, line ends and doubled quotes. A quote within an unquoted field is an ordinary character. Lines end
 /// with LF or CRLF. Bytes are decoded per field, so invalid UTF-8 only affects its row.
+///
+/// The rows are read one after the other; only the fields of the current row are copied.
 struct CSVRows {
     private let bytes: Data.SubSequence
     private var position: Data.Index
     private var line = 1
 
-    /// Creates the rows of a text without a byte order mark.
+    /// Creates the rows of a text.
+    /// - Parameter bytes: The text without a byte order mark. It needn't be valid UTF-8.
     init(_ bytes: Data.SubSequence) {
         self.bytes = bytes
         position = bytes.startIndex
     }
 
-    /// Returns the next row and the line at which it begins; its fields are `nil` if they are invalid.
+    /// Reads the next row.
+    /// - Returns: The line at which the row begins, and its fields; `nil` at the end. The fields are `nil` if the row is not UTF-8 or has
+    ///   an unclosed quote.
     mutating func next() -> (line: Int, fields: [String]?)? {
         guard position < bytes.endIndex else { return nil }
         let start = line
@@ -84,7 +90,8 @@ struct CSVRows {
         return (start, isQuoted ? nil : texts(fields))
     }
 
-    /// Decodes fields; `nil` if one of them is not UTF-8.
+    /// Decodes the fields of a row.
+    /// - Returns: `nil` if one of them is not UTF-8.
     private func texts(_ fields: [[UInt8]]) -> [String]? {
         let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
         return texts.count == fields.count ? texts : nil

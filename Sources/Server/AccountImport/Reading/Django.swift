@@ -1,14 +1,15 @@
 import Foundation
 import GRDB
 
-/// The output of Django's `dumpdata`: an array with objects of all models.
+/// Reads the output of Django's `dumpdata`, which is an array with objects of all models.
 enum DjangoDump {
     /// An object of any model.
     private struct Object: Decodable {
         let fields: Fields?
     }
 
-    /// The fields of any model. Those of users have an address and a password.
+    /// The fields of any model. Those of users have an address and a password. Another model may have these names with other types, which
+    /// must not make the file unreadable: such values count as absent.
     private struct Fields: Decodable {
         var email: String?
         var password: String?
@@ -31,7 +32,9 @@ enum DjangoDump {
         }
     }
 
-    /// Reads the objects that have an address and a password, whatever the name of their model: apps often have their own user model.
+    /// Reads the objects that have an address and a password. The name of their model doesn't matter, because many apps have their own user
+    /// model.
+    /// - Parameter text: The whole JSON text.
     /// - Throws: ``ImportFile/Unreadable`` if the text is not a dump.
     static func read(_ text: Data) throws -> [ImportFile.Reading] {
         guard let objects = try? JSONDecoder().decode([Object].self, from: text) else {
@@ -58,9 +61,9 @@ enum DjangoDump {
     }
 }
 
-/// Django's SQLite database, opened read-only.
+/// Reads Django's SQLite database. The database is opened read-only.
 enum DjangoDatabase {
-    /// Converts a Boolean of SQLite, which stores it as a number or a text.
+    /// Converts a Boolean of SQLite, which stores it as a number or a text. A value of another type means neither yes nor no.
     private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
         switch value.storage {
         case .null: nil
@@ -70,8 +73,9 @@ enum DjangoDatabase {
         }
     }
 
-    /// Reads the table `auth_user`, in the order of its ids.
-    /// - Throws: ``ImportFile/Unreadable`` if there is no such table.
+    /// Reads the table `auth_user`, in the order of its ids. A user without a text as address or password becomes a refusal.
+    /// - Parameter file: The database.
+    /// - Throws: ``ImportFile/Unreadable`` if the table is missing or can't be read.
     static func read(_ file: URL) throws -> [ImportFile.Reading] {
         var configuration = Configuration()
         configuration.readonly = true

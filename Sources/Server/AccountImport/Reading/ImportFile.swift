@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reads a file with users of another system. The format is detected from the beginning of the file.
+/// Reads a file with users of another system. The format is detected from the beginning of the file, not from its name.
 ///
 /// ```swift
 /// for reading in try ImportFile.read(URL(filePath: "users.csv")) {
@@ -8,20 +8,20 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A file is read into memory as a whole; about 1 KB per user is needed.
+/// A file is read into memory as a whole; about 1 KB per user is needed. `AccountImport` turns the records into accounts.
 public enum ImportFile {
     /// A record, or the error of an unreadable one. An unreadable record doesn't prevent the others from being read.
     public typealias Reading = Result<ImportRecord, ImportLineRefusal>
 
     /// A record that can't be read. It is reported to the operator; the import continues.
     public struct ImportLineRefusal: Error, Hashable, Sendable {
-        /// The place in the file, for the operator.
+        /// The place in the file, such as `line 12`, for the operator.
         public let place: String
-        /// The reason.
+        /// The reason as the rest of a sentence whose subject is the record, such as `is not UTF-8`. It contains no data of users.
         public let reason: String
     }
 
-    /// The whole file is unreadable. The description says why and contains no data of users.
+    /// An error that reports that the whole file is unreadable. The description has the reason and contains no data of users.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
     }
@@ -36,7 +36,9 @@ public enum ImportFile {
     /// - Django's SQLite database: the table `auth_user`.
     ///
     /// A byte order mark of UTF-8 is skipped. A pipe is read to its end, so that a dump needs no file on disk.
-    /// - Throws: ``Unreadable``.
+    /// - Parameter file: The file, or a pipe.
+    /// - Returns: The records in the order of the file. They are not validated yet.
+    /// - Throws: ``Unreadable`` if the file can't be read, is empty, or has none of these formats.
     public static func read(_ file: URL) throws -> [Reading] {
         let bytes: Data
         do {
@@ -55,7 +57,7 @@ public enum ImportFile {
         }
     }
 
-    /// Reads a file, or a pipe to its end.
+    /// Returns the bytes of a file, or those of a pipe up to its end. A file is mapped into memory if this is safe.
     private static func bytes(of file: URL) throws -> Data {
         let kind = try file.resourceValues(forKeys: [.isRegularFileKey])
         if kind.isRegularFile == true { return try Data(contentsOf: file, options: .mappedIfSafe) }
@@ -86,7 +88,8 @@ enum JSONLines {
         }
     }
 
-    /// Reads the records. Empty lines are skipped.
+    /// Reads the records. Empty lines are skipped. A line that can't be decoded becomes a refusal, and the others are still read.
+    /// - Parameter text: The text without a byte order mark.
     static func read(_ text: Data.SubSequence) -> [ImportFile.Reading] {
         let decoder = JSONDecoder()
         return text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {

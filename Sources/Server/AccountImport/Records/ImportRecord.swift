@@ -4,32 +4,35 @@ public import ErrorContract
 public import Foundation
 import PasswordHashes
 
-/// A user of another system, as read from a file. Nothing is validated yet: ``AccountCore/Account/init(_:language:now:)`` does that.
+/// A user of another system, as read from a file. The values are not validated yet: ``AccountCore/Account/init(_:language:now:)`` validates
+/// them.
 public struct ImportRecord: Hashable, Sendable {
-    /// The place of the record: a line of a text, or its number.
+    /// The place of the record, such as `line 12` of a text or `object 3` of a dump. Refusals contain it for the operator.
     public let place: String
-    /// The address as it is written.
+    /// The address as the file has it.
     public var email: String
-    /// The first name; if `nil`, the beginning of the address is used.
+    /// The first name. If it is `nil` or empty, the part of the address before the `@` is used.
     public var firstName: String?
-    /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id; if `nil`, the user must reset the password.
+    /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id. If it is `nil`, empty, or begins with `!`, the user
+    /// must reset the password before the first sign-in.
     public var passwordHash: String?
-    /// `active`, `inactive` or `suspended`; active if `nil`.
+    /// The state: `active`, `inactive` or `suspended`. If it is `nil` or empty, the account is active.
     public var state: String?
-    /// Yes or no, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active user inactive.
+    /// Whether the user is active, in any notation of databases: `true`, `t`, `1`, `yes`, `y` and their opposites. A no makes an active
+    /// user inactive; `nil` leaves the state unchanged.
     public var isActive: String?
-    /// The language of emails, such as `es` or `pt_BR`.
+    /// The language of emails, such as `es` or `pt_BR`. If it is `nil` or empty, the import's default is used.
     public var locale: String?
 
     /// Creates a record.
     /// - Parameters:
     ///   - place: The place of the record, for the operator.
     ///   - email: The address.
-    ///   - firstName: The first name.
-    ///   - passwordHash: The hash of another system.
-    ///   - state: `active`, `inactive` or `suspended`.
-    ///   - isActive: Yes or no.
-    ///   - locale: The language of emails.
+    ///   - firstName: The first name; `nil` uses the beginning of the address.
+    ///   - passwordHash: The hash of another system; `nil` if there is none.
+    ///   - state: `active`, `inactive` or `suspended`; `nil` is active.
+    ///   - isActive: Yes or no, in any notation of databases.
+    ///   - locale: The language of emails; `nil` uses the default.
     public init(
         place: String,
         email: String,
@@ -49,7 +52,7 @@ public struct ImportRecord: Hashable, Sendable {
     }
 }
 
-/// The reason for which a record can't become an account.
+/// The reason why a record can't become an account. The import reports it and continues with the next record.
 public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for the operator, without the address and the hash.
     public let description: String
@@ -62,7 +65,7 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension Account {
-    /// Creates the account of an imported user.
+    /// Creates the account of an imported user. Nothing is stored.
     ///
     /// The id is new, so the same record becomes another account in another store. Names that are longer than those of new accounts are
     /// accepted.
@@ -70,7 +73,7 @@ extension Account {
     ///   - record: The record.
     ///   - language: The language of a record without one.
     ///   - now: The creation time of the account.
-    /// - Throws: ``ImportRefusal``.
+    /// - Throws: ``ImportRefusal`` if the address, the name, the state, the language or the hash is invalid.
     public init(_ record: ImportRecord, language: Language, now: Date) throws(ImportRefusal) {
         let email: EmailAddress
         do throws(EmailRefusal) {
@@ -94,7 +97,9 @@ extension Account {
         )
     }
 
-    /// Returns the state of a record. If its members disagree, the stricter one is used.
+    /// Returns the state of a record. If `state` and `isActive` disagree, the stricter one is used: a record is only active if neither
+    /// objects.
+    /// - Throws: ``ImportRefusal`` if a value has none of the accepted notations.
     private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
         guard let state = State(imported: record.state) else {
             throw ImportRefusal("the state is not one of active, inactive, suspended")
@@ -104,7 +109,8 @@ extension Account {
         return state == .active && !isActive ? .inactive : state
     }
 
-    /// Returns the language of a locale such as `pt_BR`; the default without one.
+    /// Returns the language of a locale such as `pt_BR`. Without a locale, it is the default.
+    /// - Throws: ``ImportRefusal`` if there are no texts in the language.
     private static func language(_ locale: String?, default language: Language) throws(ImportRefusal) -> Language {
         guard let locale, !locale.isEmpty else { return language }
         let asked = locale.replacing("_", with: "-").lowercased()
@@ -113,7 +119,9 @@ extension Account {
         return found
     }
 
-    /// Returns an Argon2id hash, a hash of another system, or none: Django writes `!` if there is no password.
+    /// Returns the stored form of a hash: an Argon2id hash, a hash of another system, or the value for "no password". Django writes `!` if
+    /// there is no password.
+    /// - Throws: ``ImportRefusal`` if the hash is invalid, unsupported, or so costly that its verification would overload a server.
     private static func hash(_ text: String) throws(ImportRefusal) -> String {
         if text.isEmpty || text.hasPrefix("!") { return unusablePassword }
         if text.hasPrefix("$argon2") {
@@ -132,7 +140,7 @@ extension Account {
 }
 
 extension Account.State {
-    /// The state of a record; active by default. No account is imported as locked, because only users lock their accounts.
+    /// Creates the state of a record; active by default. No account is imported as locked, because only users lock their accounts.
     fileprivate init?(imported text: String?) {
         switch text?.lowercased() ?? "" {
         case "", "active", "true", "1", "t": self = .active
@@ -143,9 +151,9 @@ extension Account.State {
     }
 }
 
-/// Whether a user is active, in the notation of another system.
+/// Whether a user is active, in the notation of another system. Decoding never fails, so one unusual value doesn't make a file unreadable.
 struct ImportedFlag: Hashable, Sendable, Decodable {
-    /// The value as text. A value that is not a text, a number or a Boolean means neither.
+    /// The value as text. A value that is not a text, a number or a Boolean becomes `?`, which means neither yes nor no.
     let text: String
 
     /// The value for other types, which means neither.
@@ -168,7 +176,8 @@ struct ImportedFlag: Hashable, Sendable, Decodable {
         }
     }
 
-    /// Yes or no; `nil` if the value means neither.
+    /// Yes or no, in any case of letters; `nil` if the value means neither. Besides JSON's Booleans, `t`, `1`, `yes` and `y` are a yes, and
+    /// `f`, `0`, `no` and `n` are a no.
     var isSet: Bool? {
         switch text.lowercased() {
         case "true", "t", "1", "yes", "y": true

@@ -7,18 +7,20 @@
 ///
 /// See Apple, "applinks.Details". The prefix is the team identifier or, for old apps, an individual prefix; both have ten capital letters
 /// and digits. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
+///
+/// Only the format is checked, not whether the app exists. ``AndroidPackage`` is the equivalent for Android.
 public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
-    /// The ten characters before the first dot.
+    /// The ten characters before the first dot. It is usually the identifier of the developer's team.
     public let prefix: String
-    /// The bundle identifier.
+    /// The bundle identifier, which is everything after the first dot.
     public let bundleID: String
 
     /// The identifier in the format of the file.
     public var description: String { "\(prefix).\(bundleID)" }
 
-    /// Parses an identifier. Upper and lower case differ.
+    /// Parses an identifier. The comparison of identifiers is case-sensitive, so the case is preserved.
     /// - Parameter text: The identifier, without spaces.
-    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badAppPrefix`` or ``AppLinksError/Code/badBundleID``.
+    /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badAppPrefix`` or ``AppLinksError/Code/badBundleID``.
     public init(_ text: String) throws(AppLinksError) {
         let bytes = Array(text.utf8)
         let head = bytes.prefix { $0 != UInt8(ascii: ".") }
@@ -53,7 +55,7 @@ extension UInt8 {
     var isLetter: Bool { isCapital || isSmall }
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// The value as a hexadecimal digit.
+    /// The value of the byte as a hexadecimal digit, 0 to 15; `nil` for any other byte.
     var hexValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The `assetlinks.json` file, which allows an Android app to open the site's links and use its passwords.
+/// The `assetlinks.json` file, which allows an Android app to open the site's links and to use its saved passwords.
 ///
 /// ```swift
 /// let file = try AssetLinks(
@@ -11,24 +11,25 @@ import StrictJSON
 /// print(AssetLinks.path, AssetLinks.contentType, file.bytes.count)
 /// ```
 ///
-/// See Google, "Digital Asset Links": `handle_all_urls` is for links, `get_login_creds` for saved passwords. For Apple's systems, use
-/// ``AssociationFile``.
+/// See Google, "Digital Asset Links": the relation `handle_all_urls` is for links, and `get_login_creds` is for saved passwords. For
+/// Apple's systems, use ``AssociationFile``. Unlike that file, this one can't select links: the app's manifest does that.
 public struct AssetLinks: Hashable, Sendable {
-    /// The path at which Android requests the file. Serve it without a redirect.
+    /// The path at which Android requests the file. Serve it at this path, with status 200 and without a redirect.
     public static let path = "/.well-known/assetlinks.json"
     /// The media type of the file.
     public static let contentType = "application/json"
 
     /// The app.
     public let package: AndroidPackage
-    /// The certificates with which the app is signed: usually one, and two while a key is replaced or with Google Play's signing.
+    /// The certificates with which the app is signed. There is usually one, and there are two while a key is replaced or with Google Play's
+    /// signing.
     public let fingerprints: [CertificateFingerprint]
 
-    /// Creates a file.
+    /// Creates a file for one app.
     /// - Parameters:
     ///   - package: The app.
     ///   - fingerprints: At least one certificate.
-    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/noFingerprints``.
+    /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/noFingerprints``.
     public init(package: AndroidPackage, fingerprints: [CertificateFingerprint]) throws(AppLinksError) {
         guard !fingerprints.isEmpty else {
             throw AppLinksError(
@@ -40,7 +41,7 @@ public struct AssetLinks: Hashable, Sendable {
         self.fingerprints = fingerprints
     }
 
-    /// The file as JSON in UTF-8. The same configuration produces the same bytes.
+    /// The file as JSON in UTF-8. The same configuration produces the same bytes. Each access encodes the file again, so store the result.
     public var bytes: [UInt8] {
         let target: JSONValue = [
             "namespace": "android_app",
@@ -58,8 +59,9 @@ public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
     /// The name, as it was given.
     public let description: String
 
-    /// Parses a name: two or more segments, each a letter followed by letters, digits and underscores.
-    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badPackage``.
+    /// Parses a name. It has two or more segments, each of which is a letter followed by letters, digits and underscores.
+    /// - Parameter text: The name, such as `com.example.app`. It is case-sensitive.
+    /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badPackage``.
     public init(_ text: String) throws(AppLinksError) {
         let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isName = segments.allSatisfy { segment in
@@ -78,7 +80,8 @@ public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertibl
     public let description: String
 
     /// Parses a fingerprint in the format of `keytool`, with or without colons, in any case.
-    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badFingerprint``.
+    /// - Parameter text: 64 hexadecimal digits, or 32 pairs of digits that are separated by colons.
+    /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badFingerprint``.
     public init(_ text: String) throws(AppLinksError) {
         let groups = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         let digits = groups.joined()

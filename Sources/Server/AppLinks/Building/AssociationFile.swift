@@ -3,18 +3,27 @@ import StrictJSON
 
 /// The `apple-app-site-association` file of a server whose emails contain reset links.
 ///
-/// See Apple, "Supporting associated domains" and "applinks.Details.Components". The first component matches links with a token in the
-/// query, the second those with a fragment. A link without a token stays in the browser. With the `webcredentials` service, iOS saves the
-/// new password for the domain. The same configuration produces the same bytes.
-///
 /// ```swift
 /// let app = try AppIdentifier("ABCDE12345.com.example.notes")
 /// let file = try AssociationFile(apps: [app])
 /// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
 /// ```
-/// For Android, use ``AssetLinks``.
+///
+/// The file of the app `ABCDE12345.com.example.app` has this content, without the line ends:
+///
+/// ```
+/// {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[
+/// {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},
+/// "webcredentials":{"apps":["ABCDE12345.com.example.app"]}}
+/// ```
+///
+/// See Apple, "Supporting associated domains" and "applinks.Details.Components". The file has two components: the first one matches links
+/// with a token in the query, and the second one matches links with a fragment. A link without a token stays in the browser. The service
+/// `webcredentials` makes iOS save the new password for the domain.
+///
+/// For Android, use ``AssetLinks``. To check a file that was written by hand, use ``AssociationLint``.
 public struct AssociationFile: Hashable, Sendable {
-    /// The path at which Apple requests the file. Serve it without a redirect.
+    /// The path at which Apple requests the file. Serve it at this path, with status 200 and without a redirect.
     public static let path = "/.well-known/apple-app-site-association"
     /// The media type of the file.
     public static let contentType = "application/json"
@@ -23,14 +32,15 @@ public struct AssociationFile: Hashable, Sendable {
 
     /// The apps, in the order of precedence.
     public let apps: [AppIdentifier]
-    /// The path of reset links.
+    /// The path of reset links, percent-encoded, such as `/app/reset-password`.
     public let linkPath: String
 
     /// Creates a file.
     /// - Parameters:
-    ///   - apps: At least one app, without duplicates.
-    ///   - basePath: The path of the configured address of links, percent-encoded; `/reset-password` is appended unless it is present.
-    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/noApps``, ``AppLinksError/Code/repeatedApp`` or
+    ///   - apps: At least one app, without duplicates. If several are installed, the first one opens the link.
+    ///   - basePath: The path of the configured address of links, percent-encoded. `/reset-password` is appended unless the path ends with
+    ///     it.
+    /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/noApps``, ``AppLinksError/Code/repeatedApp`` or
     ///   ``AppLinksError/Code/badBasePath``.
     public init(apps: [AppIdentifier], basePath: String = "/") throws(AppLinksError) {
         guard !apps.isEmpty else {
@@ -43,7 +53,7 @@ public struct AssociationFile: Hashable, Sendable {
         linkPath = try Self.linkPath(below: basePath)
     }
 
-    /// The file as JSON in UTF-8, computed each time.
+    /// The file as JSON in UTF-8. The same configuration produces the same bytes. Each access encodes the file again, so store the result.
     public var bytes: [UInt8] {
         let ids = JSONValue.array(apps.map { .string($0.description) })
         let components: JSONValue = [
@@ -57,7 +67,10 @@ public struct AssociationFile: Hashable, Sendable {
         return file.encoded()
     }
 
-    /// Returns the path of reset links below a base path. Wildcards are refused, because the file would match other links with them.
+    /// Returns the path of reset links below a base path: `/reset-password` for `/`, and `/app/reset-password` for `/app`, `/app/` and
+    /// `/app/reset-password`.
+    /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/badBasePath`` if the path has wildcards or invalid characters. With
+    ///   wildcards, the file would match other links than the reset links.
     private static func linkPath(below basePath: String) throws(AppLinksError) -> String {
         var base = Array(basePath.utf8)
         let others = Set("-._~/%!&'(),+;=:@".utf8)
@@ -76,9 +89,9 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// The reason for which a configuration is invalid. Two errors are equal if their codes are.
+/// The reason why a configuration is invalid. Two errors are equal if their codes are equal; their messages may differ.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of problem. Codes are stable; later versions may add some, so treat an unknown one like any problem.
+    /// The kind of problem. Codes are stable. Later versions may add codes, so treat an unknown code like any other problem.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 

@@ -1,10 +1,10 @@
-/// A problem with an association file, or with its serving. ``AssociationLint`` returns them.
+/// A problem with an association file, or with the response that served it. ``AssociationLint`` returns findings.
 public struct AssociationFinding: Hashable, Sendable {
-    /// The effect of a finding.
+    /// The effect of a finding. A script can fail for an ``error`` and only print a ``warning``.
     public enum Severity: String, Hashable, Sendable {
-        /// Links or passwords don't work because of it.
+        /// Links or passwords don't work because of the problem.
         case error
-        /// It works or is ignored, but probably not as intended.
+        /// The system accepts or ignores the place, but the result is probably not intended.
         case warning
     }
 
@@ -14,7 +14,7 @@ public struct AssociationFinding: Hashable, Sendable {
     public let code: FindingCode
     /// The path in the file, such as `applinks.details[0].components[1]`; empty for the file as a whole.
     public let place: String
-    /// The problem and its fix, in sentences.
+    /// The problem and its fix, in sentences. The text may change in later versions; compare ``code`` instead.
     public let message: String
 
     /// Creates a finding that prevents links or passwords from working.

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks an association file, and its serving, for problems.
+/// Checks an association file, and the response that served it, for problems.
 ///
 /// ```swift
 /// let findings = AssociationLint.findings(in: file.bytes)
@@ -10,17 +10,20 @@ import StrictJSON
 ///
 /// It makes no requests: the caller fetches the file and passes a ``Retrieval``. Use ``LinksReport`` to also match links, and
 /// ``AssociationMatcher`` to only match them.
-/// - Complexity: O(size of the file), except for `unreachable`, which compares each component with the first 500.
+///
+/// The checks never fail: any bytes are accepted, so files of strangers can be checked on a server.
+/// - Complexity: O(size of the file), except for the finding `unreachable`, which compares each component with the first 500.
 public enum AssociationLint {
-    /// Returns the findings about a served file.
+    /// Returns the findings about a served file: first those about the response, then those about its content.
     /// - Parameter retrieval: The response to a request for the file. The content is only checked if the status is 2xx.
+    /// - Returns: The findings; empty if the file is correct and is served by Apple's rules.
     public static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
         let served = RetrievalLint.findings(in: retrieval)
         guard (200..<300).contains(retrieval.status) else { return served }
         return served + findings(in: retrieval.bytes)
     }
 
-    /// Returns the findings about a file.
+    /// Returns the findings about a file. Use it before a file is published.
     /// - Parameter bytes: The file, uncompressed. Any bytes are accepted.
     /// - Returns: The findings, in the order of the checks; empty for a correct file.
     public static func findings(in bytes: some Collection<UInt8>) -> [AssociationFinding] {
@@ -46,7 +49,8 @@ public enum AssociationLint {
             + RuleLint.findings(in: document)
     }
 
-    /// Parses the file. A duplicate key is reported, and the checks continue with the last value.
+    /// Parses the file. A duplicate key is reported as a finding, and the checks continue with the last value.
+    /// - Returns: The file; `nil` if it is not JSON, which is also a finding.
     private static func parsed(_ text: AssociationText, _ findings: inout [AssociationFinding]) -> JSONValue? {
         do throws(JSONSyntaxError) {
             return try JSONParser().parse(text.json)

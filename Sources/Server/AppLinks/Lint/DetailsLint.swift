@@ -1,9 +1,10 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks the entries of `applinks.details` (Apple, "applinks.Details"; TN3155 on the two formats).
+/// Checks the entries of `applinks.details` (Apple, "applinks.Details"). Apple's TN3155 describes the two formats, which must not be mixed.
 enum DetailsLint {
     /// Returns the findings about all entries, and whether they mix the two formats.
+    /// - Parameter entries: The elements of `applinks.details`. An element that isn't an object is a finding.
     static func findings(in entries: [JSONValue]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         var hasComponents = false
@@ -47,7 +48,7 @@ enum DetailsLint {
         return findings
     }
 
-    /// Returns the findings about the apps of an entry.
+    /// Returns the findings about the apps of an entry: none, a malformed one, or both the old and the new key.
     private static func apps(_ entry: JSONObject, at place: String) -> [AssociationFinding] {
         switch (entry["appID"], entry["appIDs"]) {
         case (nil, nil): return [.error(.missingApp, place, "The entry has no app; add appIDs.")]
@@ -66,14 +67,18 @@ enum DetailsLint {
     }
 }
 
-/// Checks lists of apps.
+/// Checks lists of apps, in `applinks.details` and in the other services.
 enum AppListLint {
     /// Returns the findings about a list.
     static func findings(in apps: [JSONValue], at place: String) -> [AssociationFinding] {
         apps.enumerated().compactMap { finding(in: $1, at: "\(place)[\($0)]") }
     }
 
-    /// Returns the finding about an app; `nil` for a valid identifier.
+    /// Returns the finding about an app.
+    /// - Parameters:
+    ///   - app: The value in the file.
+    ///   - place: The path of the value.
+    /// - Returns: `nil` for a valid identifier.
     static func finding(in app: JSONValue, at place: String) -> AssociationFinding? {
         guard let text = app.stringValue else {
             return .error(.wrongType, place, "The value must be a string; write the app in quotes.")

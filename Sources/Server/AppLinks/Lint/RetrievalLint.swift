@@ -51,7 +51,8 @@ enum RetrievalLint {
         return contentType(retrieval)
     }
 
-    /// Apple's servers also send other types, but HTML is always wrong.
+    /// Returns the finding about the media type. Apple's own servers also send other types, so another type is only a warning. HTML is an
+    /// error, because it usually is an error page.
     private static func contentType(_ retrieval: Retrieval) -> [AssociationFinding] {
         let given = retrieval.contentType ?? ""
         let type = given.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
@@ -66,9 +67,9 @@ enum RetrievalLint {
     }
 }
 
-/// The response to a request for an association file, without following redirects.
+/// The response to a request for an association file. The caller makes the request, and must not follow redirects, because Apple doesn't.
 public struct Retrieval: Hashable, Sendable {
-    /// The requested address.
+    /// The requested address, such as `https://example.com/.well-known/apple-app-site-association`.
     public var url: String
     /// The status of the response.
     public var status: Int
@@ -76,7 +77,7 @@ public struct Retrieval: Hashable, Sendable {
     public var contentType: String?
     /// The `Location` of the response.
     public var location: String?
-    /// The body, uncompressed.
+    /// The body, uncompressed. Apple accepts at most 128 KB.
     public var bytes: [UInt8]
 
     /// Creates a retrieval.
@@ -94,7 +95,7 @@ public struct Retrieval: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The domain of the file; `nil` if ``url`` has none.
+    /// The domain of the file, in lowercase; `nil` if ``url`` has none.
     public var domain: String? {
         SplitLink(url).flatMap { $0.host.isEmpty ? nil : $0.host }
     }

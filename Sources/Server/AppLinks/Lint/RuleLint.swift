@@ -1,9 +1,9 @@
 import ErrorContract
 import StrictJSON
 
-/// Checks the rules as a whole: those that are never reached, and whether any rule opens a link.
+/// Checks the rules as a whole: patterns that can't match, entries that open nothing, and rules that are never reached.
 enum RuleLint {
-    /// The number of components, from the start of the file, with which each one is compared.
+    /// The number of components, from the start of the file, with which each component is compared. It bounds the time for a large file.
     private static let reach = 500
 
     /// Returns the findings about all rules.
@@ -18,7 +18,7 @@ enum RuleLint {
         "applinks.details[\(entry.index)].\(entry.format == .paths ? "paths" : "components")[\(rule.index)]"
     }
 
-    /// Reports patterns that match nothing because of an error.
+    /// Reports patterns that match nothing because of an error in a variable.
     private static func flaws(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             rule.flaws.map { key, flaw in
@@ -38,7 +38,8 @@ enum RuleLint {
         }
     }
 
-    /// Finds characters that no link has in the part that the pattern matches.
+    /// Reports patterns with characters that no link has in this place. Patterns are compared with the percent-encoded link unless
+    /// `percentEncoded` is `false`.
     private static func impossible(_ entry: AssociationEntry) -> [AssociationFinding] {
         entry.rules.flatMap { rule in
             var findings: [AssociationFinding] = []
@@ -63,7 +64,9 @@ enum RuleLint {
         return [.warning(.excludeOnly, "applinks.details[\(entry.index)]", message)]
     }
 
-    /// A rule is unreachable if an earlier one matches all its links, in its entry or in an entry that has all its apps.
+    /// Reports rules that are never reached. A rule is unreachable if an earlier rule matches all its links. The earlier rule must be in
+    /// the same entry, or in an entry that has all its apps.
+    /// - Complexity: O(number of rules · 500).
     private static func unreachable(_ entries: [AssociationEntry]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         var earlier: [(entry: AssociationEntry, apps: Set<String>, rule: LinkRule)] = []
@@ -132,7 +135,8 @@ enum ComponentLint {
         KeyShape.component.findings(in: component, at: place) + query(component["?"], at: place)
     }
 
-    /// Reports values of a query that aren't texts.
+    /// Reports values of a query that aren't texts. The system then ignores the whole query, so the component matches more links than
+    /// intended.
     private static func query(_ query: JSONValue?, at place: String) -> [AssociationFinding] {
         (query?.objectValue?.members ?? []).compactMap { name, value in
             if value.stringValue != nil { return nil }

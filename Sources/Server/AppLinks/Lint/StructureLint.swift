@@ -6,7 +6,8 @@ enum StructureLint {
     /// Returns the findings about all services of the file.
     /// - Parameters:
     ///   - file: The parsed file.
-    ///   - apps: The apps that open links, which should also be able to save passwords.
+    ///   - apps: The apps that open links. A warning names each of them that can't save passwords, because `webcredentials` doesn't list
+    ///     it.
     static func findings(in file: JSONValue, apps: [String]) -> [AssociationFinding] {
         guard let root = file.objectValue else {
             return [.error(.wrongType, "", "The file must be an object with applinks; write the services in {}.")]
@@ -49,7 +50,8 @@ enum StructureLint {
         }
     }
 
-    /// Without the service, iOS saves no password for the domain ("Supporting associated domains").
+    /// Reports a missing `webcredentials` service, and apps that it doesn't list. Without the service, iOS saves no password for the domain
+    /// (Apple, "Supporting associated domains").
     private static func webCredentials(_ root: JSONObject, apps: [String]) -> [AssociationFinding] {
         guard let service = root["webcredentials"] else {
             let message =
@@ -63,7 +65,7 @@ enum StructureLint {
     }
 }
 
-/// The keys of an object in the file, and their types.
+/// The keys of an object in the file, with their types. The lint and its messages derive from it.
 struct KeyShape {
     /// A JSON type, with its name in messages.
     enum Kind: String {
@@ -74,7 +76,7 @@ struct KeyShape {
         case query = "a string or an object of strings"
         case listOrObject = "an array of objects"
 
-        /// Whether a value has the type.
+        /// Whether a value has the type. The system ignores a value of another type.
         func takes(_ value: JSONValue) -> Bool {
             switch self {
             case .text: value.stringValue != nil
@@ -110,7 +112,11 @@ struct KeyShape {
     /// The services that only list apps.
     static let service = KeyShape(kinds: ["apps": .list])
 
-    /// Returns the findings about the keys and types of one object.
+    /// Returns the findings about the keys and types of one object. A known key in another case is an error, because the system ignores it.
+    /// Any other unknown key is a warning.
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - place: The path of the object in the file; empty for the file itself.
     func findings(in object: JSONObject, at place: String) -> [AssociationFinding] {
         object.members.compactMap { key, value in
             let here = place.isEmpty ? key : "\(place).\(key)"

@@ -9,7 +9,7 @@ struct AssociationDocument: Sendable {
     /// The entries of `details`, in their order.
     let entries: [AssociationEntry]
 
-    /// Reads a parsed file leniently.
+    /// Reads a parsed file leniently: values of the wrong type are ignored, as the system does.
     init(_ file: JSONValue) {
         let applinks = file.objectValue?["applinks"]?.objectValue
         var reader = RuleReader(variables: applinks?["substitutionVariables"]?.objectValue)
@@ -31,14 +31,14 @@ struct AssociationDocument: Sendable {
         self.entries = entries
     }
 
-    /// Apple, "applinks.Details": `appID` or `appIDs`. If both are present, both are used.
+    /// Returns the apps of an entry. If `appID` and `appIDs` are both present, both are used (Apple, "applinks.Details").
     private static func apps(_ details: JSONObject) -> [String] {
         let one = details["appID"]?.stringValue.map { [$0] } ?? []
         let many = details["appIDs"]?.arrayValue?.compactMap(\.stringValue) ?? []
         return one + many.filter { !one.contains($0) }
     }
 
-    /// Apple (WWDC 2019, session 717): since iOS 13, `paths` are ignored if there are `components`.
+    /// Reads an entry. Since iOS 13, `paths` are ignored if there are `components` (Apple, WWDC 2019, session 717).
     private static func entry(
         _ details: JSONObject,
         at index: Int,
@@ -83,7 +83,8 @@ struct AssociationEntry: Hashable, Sendable {
     let rules: [LinkRule]
 }
 
-/// The bytes of a file, with its signature and byte order mark detected.
+/// The bytes of a file, with its signature and byte order mark detected. Signed files (CMS) begin with a SEQUENCE of ASN.1, which is never
+/// valid JSON.
 struct AssociationText {
     /// The size with the byte order mark.
     let byteCount: Int

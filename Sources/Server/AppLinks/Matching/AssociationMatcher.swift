@@ -9,33 +9,36 @@ import StrictJSON
 /// print(match.apps)
 /// ```
 ///
-/// Use it to test a file before it is published: Apple's servers cache a file for hours. See Apple, "applinks.Details.Components": entries
-/// and components are tried in order, the first match decides, all keys of a component must match, and `exclude` ends the search. Where
-/// Apple's documentation is incomplete, the matcher behaves like `swcutil` on macOS 27.
+/// Use it to test a file before it is published: Apple's servers cache a file for hours.
 ///
-/// No file and no link takes more than O(file · link / 64), so untrusted files can be checked on a server.
+/// The rules are those of Apple, "applinks.Details.Components". Entries and components are tried in order, and the first match decides. All
+/// keys of a component must match. A component with `exclude` ends the search. Where Apple's documentation is incomplete, the matcher
+/// behaves like `swcutil` on macOS 27.
+///
+/// A matcher is immutable, so several tasks can share it. No file and no link takes more than O(file · link / 64), so untrusted files can
+/// be checked on a server.
 public struct AssociationMatcher: Sendable {
     /// The longest supported link, in bytes.
     public static let longestLink = 8 * 1024
 
-    /// The file is not JSON, or larger than Apple accepts.
+    /// An error that reports that the file is not JSON, or is larger than Apple accepts.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The problem.
         public let description: String
     }
 
-    /// The domain that serves the file; `nil` if links of any host are matched.
+    /// The domain that serves the file, in lowercase; `nil` if links of any host are matched.
     public let domain: String?
     private let document: AssociationDocument
 
     /// Reads a file of the new or the old format.
     ///
-    /// Reading is lenient: of duplicate keys, the last one is used, and values of the wrong type are ignored. ``AssociationLint`` is
-    /// strict.
+    /// Reading is lenient: if a key occurs twice, the last value is used, and values of the wrong type are ignored. ``AssociationLint``
+    /// reports such problems.
     /// - Parameters:
     ///   - bytes: The file, at most 128 KB.
-    ///   - domain: The domain that serves the file; `nil` to match links of any host.
-    /// - Throws: ``Unreadable``.
+    ///   - domain: The domain that serves the file; `nil` matches links of any host.
+    /// - Throws: ``Unreadable`` if the file is not JSON or too large.
     public init(_ bytes: some Collection<UInt8>, domain: String? = nil) throws(Unreadable) {
         let text = AssociationText(bytes)
         guard text.byteCount <= AssociationDocument.largest else {
@@ -53,10 +56,11 @@ public struct AssociationMatcher: Sendable {
 
     /// Matches one link.
     /// - Parameters:
-    ///   - link: The link as it is written in an email or on a page.
-    ///   - installed: The apps on the phone; entries of other apps are skipped. `nil` means all.
-    ///
-    /// - Returns: The decision, with the rule or the reason. A link that the file doesn't apply to is `refused`, not an error.
+    ///   - link: The link as it is written in an email or on a page, at most ``longestLink`` bytes.
+    ///   - installed: The identifiers of the apps on the phone. Entries of other apps are skipped, as the system does; `nil` assumes that
+    ///     all apps are installed.
+    /// - Returns: The decision, with the rule or the reason. A link to which the file doesn't apply is `refused`; this is not an error.
+    /// - Complexity: O(size of the file · length of the link / 64).
     public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
@@ -68,7 +72,7 @@ public struct AssociationMatcher: Sendable {
         return LinkMatch(link: link, outcome: outcome(parts, installed: installed))
     }
 
-    /// Tries all rules in order.
+    /// Tries all rules in order. Rules without a match are recorded, so that a report can explain why no app opens the link.
     private func outcome(_ parts: SplitLink, installed: Set<String>?) -> LinkMatch.Outcome {
         var cache = LinkFacetCache(parts)
         var misses: [LinkMatch.Miss] = []
@@ -93,7 +97,7 @@ public struct AssociationMatcher: Sendable {
         return .unmatched(misses)
     }
 
-    /// The reason for which the file doesn't apply to a link; `nil` if it does.
+    /// Returns the reason why the file doesn't apply to a link; `nil` if it does.
     private func refusal(of link: String, _ parts: SplitLink) -> LinkMatch? {
         if parts.scheme != "https" {
             return refusal(of: link, .notHTTPS, "The link is \(parts.scheme); make it https.")
@@ -112,6 +116,7 @@ public struct AssociationMatcher: Sendable {
         return nil
     }
 
+    /// Returns the result for a link to which the file doesn't apply.
     private func refusal(of link: String, _ code: LinkMismatch.Code, _ message: String) -> LinkMatch {
         LinkMatch(link: link, outcome: .refused(LinkMismatch(code: code, message: message)))
     }

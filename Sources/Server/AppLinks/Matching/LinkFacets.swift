@@ -1,4 +1,7 @@
-/// The parts of a link that a component's patterns are matched against, for one setting of `caseSensitive` and `percentEncoded`.
+/// The parts of a link that a component's patterns are matched against.
+///
+/// The parts depend on two settings of the component: `caseSensitive` and `percentEncoded`. ``LinkFacetCache`` prepares the parts once for
+/// each combination.
 struct LinkFacets {
     /// The path without its first slash and without slashes at the end.
     let path: MatchText
@@ -15,6 +18,7 @@ struct LinkFacets {
 
     /// Prepares the parts of a link.
     /// - Parameters:
+    ///   - link: The link as it is written.
     ///   - decodes: Whether percent-encoding is removed before matching.
     ///   - folds: Whether upper and lower case are equal.
     init(_ link: SplitLink, decodes: Bool, folds: Bool) {
@@ -30,12 +34,12 @@ struct LinkFacets {
         items = Self.items(of: link.query, decodes: decodes, folds: folds)
     }
 
-    /// Returns the values of a query item. Apple (WWDC 2019, session 717): an item that is absent or has no value is empty.
+    /// Returns the values of a query item. An item that is absent or has no value is empty (Apple, WWDC 2019, session 717).
     func values(of name: String) -> [MatchText] {
         items[folds ? Self.folded(name) : name] ?? [Self.empty]
     }
 
-    /// Splits a query into items.
+    /// Splits a query into items. Equal values of one name occur once.
     private static func items(of query: String, decodes: Bool, folds: Bool) -> [String: [MatchText]] {
         var values: [String: Set<String>] = [:]
         for item in query.utf8.split(separator: UInt8(ascii: "&")) {
@@ -50,7 +54,7 @@ struct LinkFacets {
         return values.mapValues { $0.map { MatchText(Folding.scalars($0, folds: false)) } }
     }
 
-    /// Returns the text in lowercase, character by character.
+    /// Returns the text in lowercase, character by character, so that the number of characters stays the same.
     private static func folded(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for value in Folding.scalars(text, folds: true) {
@@ -60,7 +64,7 @@ struct LinkFacets {
     }
 }
 
-/// The facets of one link, created on demand.
+/// The facets of one link, prepared when they are first needed. There are at most four.
 struct LinkFacetCache {
     private struct Setting: Hashable {
         let decodes: Bool

@@ -1,9 +1,9 @@
-/// The result of matching a link, as far as the association file decides it.
+/// The result of matching a link, as far as the association file determines it. ``AssociationMatcher`` returns it.
 ///
 /// Whether an app opens also depends on the phone: the app must be installed, its entitlement must name the domain, and the link must be
 /// tapped and not typed (Apple, TN3155).
 public struct LinkMatch: Hashable, Sendable {
-    /// A rule that decided.
+    /// The rule that determined the result.
     public struct Rule: Hashable, Sendable {
         /// The apps of the entry, in the order of the file.
         public let apps: [String]
@@ -17,7 +17,7 @@ public struct LinkMatch: Hashable, Sendable {
         public let isOldFormat: Bool
     }
 
-    /// The reason for which one rule did not match.
+    /// The reason why one rule did not match.
     public struct Miss: Hashable, Sendable {
         /// The index of the entry in `applinks.details`, from 0.
         public let entry: Int
@@ -33,9 +33,9 @@ public struct LinkMatch: Hashable, Sendable {
         case opens(Rule)
         /// The link stays in the browser because of a component with `exclude`.
         case excluded(Rule)
-        /// No component matches; one miss for each component that was tried.
+        /// No component matches. There is one miss for each component that was tried, in the order of the file.
         case unmatched([Miss])
-        /// The file does not apply to the link.
+        /// The file doesn't apply to the link, such as a link with another host. No component was tried.
         case refused(LinkMismatch)
     }
 
@@ -50,9 +50,9 @@ public struct LinkMatch: Hashable, Sendable {
     }
 }
 
-/// The reason for which the file does not apply to a link, such as another host.
+/// The reason why the file doesn't apply to a link, such as another host.
 public struct LinkMismatch: Hashable, Sendable {
-    /// The kind of mismatch.
+    /// The kind of mismatch. Codes are stable, and later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 

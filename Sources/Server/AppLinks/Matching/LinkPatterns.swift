@@ -1,8 +1,10 @@
 /// The pattern of a path, with Apple's special rules for slashes at its ends.
 ///
-/// These rules are undocumented and follow `swcutil` (macOS 27): `/buy/` and `/buy` are equal in links and patterns; `/buy/*` also matches
-/// `/buy`, but `/buy/?*` does not; a pattern may omit the first slash (`abc` matches `/abc`, as in an example of
-/// "applinks.Details.Components") or have several.
+/// These rules are undocumented and follow `swcutil` (macOS 27):
+///
+/// - `/buy/` and `/buy` are equal in links and patterns.
+/// - `/buy/*` also matches `/buy`, but `/buy/?*` doesn't.
+/// - A pattern may omit the first slash or have several: `abc` matches `/abc`, as in an example of "applinks.Details.Components".
 struct PathPattern: Hashable, Sendable {
     /// Matches every path.
     static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
@@ -20,7 +22,9 @@ struct PathPattern: Hashable, Sendable {
     }
 
     /// Creates the pattern of a text.
-    /// - Parameter compile: Compiles a pattern, with the variables of the file.
+    /// - Parameters:
+    ///   - text: The pattern as the file has it.
+    ///   - compile: Compiles a pattern without its outer slashes, with the variables of the file.
     init(_ text: String, compile: (String) -> WildcardPattern) {
         let scalars = Array(text.unicodeScalars)
         isRooted = scalars.first == "/"
@@ -44,7 +48,7 @@ struct PathPattern: Hashable, Sendable {
         return !isRooted && pattern.matches(facets.rootedPath)
     }
 
-    /// Whether this pattern certainly matches everything that `other` matches.
+    /// Whether this pattern certainly matches everything that `other` matches. A result of `false` means that this is unknown.
     func covers(_ other: PathPattern) -> Bool {
         if self == other || takesEverything { return true }
         guard isRooted, other.isRooted else { return false }
@@ -64,7 +68,7 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The pattern of a query: one for the whole text, or one each for some items.
+/// The pattern of a query. It is either one pattern for the whole text, or one pattern each for some items.
 enum QueryPattern: Hashable, Sendable {
     /// An item with the pattern of its value.
     struct Item: Hashable, Sendable {
@@ -93,12 +97,12 @@ enum QueryPattern: Hashable, Sendable {
         patterns.lazy.compactMap(\.flaw).first
     }
 
-    /// Whether the query matches the pattern. Apple (WWDC 2019, session 717): all instances of a repeated item must match.
+    /// Whether the query matches the pattern. If an item is repeated, all its values must match (Apple, WWDC 2019, session 717).
     func matches(_ facets: LinkFacets) -> Bool {
         firstMiss(in: facets) == nil
     }
 
-    /// The part that doesn't match: `?`, or `?name` for an item.
+    /// Returns the part that doesn't match: `?` for the whole query, or `?name` for an item; `nil` if all match.
     func firstMiss(in facets: LinkFacets) -> String? {
         switch self {
         case .whole(let pattern): pattern.matches(facets.query) ? nil : "?"
@@ -110,7 +114,7 @@ enum QueryPattern: Hashable, Sendable {
     /// Whether the pattern matches every query.
     var takesEverything: Bool { patterns.allSatisfy { $0 == .everything } }
 
-    /// Whether this pattern certainly matches everything that `other` matches.
+    /// Whether this pattern certainly matches everything that `other` matches. A result of `false` means that this is unknown.
     func covers(_ other: QueryPattern) -> Bool {
         switch (self, other) {
         case (.whole(let pattern), .whole(let others)): pattern.covers(others)

@@ -1,7 +1,8 @@
 import ErrorContract
 import StrictJSON
 
-/// One component of the new format or one path of the old format: the patterns of a link, and their effect.
+/// One component of the new format or one path of the old format: the patterns of a link, and their effect. A link matches the rule if all
+/// three parts match.
 struct LinkRule: Hashable, Sendable {
     /// The index of the rule in its array, from 0.
     let index: Int
@@ -15,19 +16,21 @@ struct LinkRule: Hashable, Sendable {
     let excludes: Bool
     /// The comment of the component.
     let comment: String?
-    /// `percentEncoded: false`.
+    /// Whether percent-encoding is removed from the link before matching. The component has `percentEncoded: false`.
     let decodes: Bool
-    /// `caseSensitive: false`.
+    /// Whether upper and lower case are equal. The component has `caseSensitive: false`.
     let folds: Bool
 
-    /// The first part of a link that does not match: `/`, `?`, `?name` or `#`; `nil` if all parts match.
+    /// Returns the first part of a link that doesn't match: `/`, `?`, `?name` or `#`; `nil` if all parts match.
+    /// - Parameter facets: The parts of the link for the rule's settings ``decodes`` and ``folds``.
     func firstMiss(in facets: LinkFacets) -> String? {
         if !path.matches(facets) { return "/" }
         if let miss = query.firstMiss(in: facets) { return miss }
         return fragment.matches(facets.fragment) ? nil : "#"
     }
 
-    /// Whether this rule certainly matches everything that `other` matches, so that a later `other` is never reached.
+    /// Whether this rule certainly matches everything that `other` matches, so that a later `other` is never reached. Rules with different
+    /// settings are not compared.
     func covers(_ other: LinkRule) -> Bool {
         if path.takesEverything, query.takesEverything, fragment == .everything { return true }
         guard decodes == other.decodes, folds == other.folds else { return false }
@@ -40,7 +43,8 @@ struct LinkRule: Hashable, Sendable {
     }
 }
 
-/// Reads the rules of one file leniently: values of the wrong type are ignored, like by the system.
+/// Reads the rules of one file leniently: values of the wrong type are ignored, as the system does. All rules share one budget of steps;
+/// see ``PatternCompiler``.
 struct RuleReader {
     private var compiler: PatternCompiler
 
@@ -55,8 +59,13 @@ struct RuleReader {
     }
 
     /// Reads an element of `components`.
-    /// - Parameter defaults: The `defaults` of the domain and of the app. According to Apple's page "applinks.Defaults", `defaults` may
-    ///   have all keys of a component, and the most specific value applies.
+    ///
+    /// A key that the component doesn't have is taken from the `defaults` of the entry, then from those of the service: the most specific
+    /// value applies (Apple, "applinks.Defaults").
+    /// - Parameters:
+    ///   - object: The component.
+    ///   - index: The index of the component, from 0.
+    ///   - defaults: The `defaults` of the service and of the entry, in this order.
     mutating func component(_ object: JSONObject, at index: Int, defaults: [JSONObject?]) -> LinkRule {
         let levels = [object] + defaults.reversed().compactMap { $0 }
         let flag = { (key: String) in levels.lazy.compactMap { $0[key]?.boolValue }.first }
@@ -77,7 +86,8 @@ struct RuleReader {
         )
     }
 
-    /// Reads an element of `paths`: the query and the fragment are ignored, and `NOT ` before the pattern excludes.
+    /// Reads an element of `paths`. The query and the fragment are ignored, and a pattern that begins with `NOT ` excludes links. Variables
+    /// have no meaning in this format.
     func path(_ text: String, at index: Int) -> LinkRule {
         let isExclusion = text.hasPrefix("NOT ")
         return LinkRule(

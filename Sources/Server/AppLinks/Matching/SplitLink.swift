@@ -1,7 +1,7 @@
-/// The parts of a link as it is written (RFC 3986), without decoding.
+/// The parts of a link as it is written (RFC 3986), without decoding. `URL` would normalize some links, and patterns match the written
+/// form.
 ///
-/// Characters that are invalid in a URL (spaces, letters beyond ASCII) are percent-encoded first, as by `URL(string:)`. The rest is
-/// unchanged, because patterns match the written form.
+/// Characters that are invalid in a URL (spaces, letters beyond ASCII) are percent-encoded first, as `URL(string:)` does.
 struct SplitLink {
     /// The scheme in lowercase.
     let scheme: String
@@ -16,7 +16,9 @@ struct SplitLink {
     /// The fragment without its number sign.
     let fragment: String
 
-    /// Splits a text; `nil` if it has no scheme followed by `//`.
+    /// Splits a text. Later parts are never invalid: any bytes are accepted after the scheme.
+    /// - Parameter text: The link.
+    /// - Returns: `nil` if the text has no scheme followed by `://`.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         let name = bytes.prefix { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
@@ -63,7 +65,7 @@ struct SplitLink {
 
 /// Percent-decoding for `percentEncoded: false`.
 enum PercentDecoding {
-    /// Decodes a text. Invalid escapes stay unchanged; if the bytes are not UTF-8, the whole text does.
+    /// Decodes a text. Invalid escapes stay unchanged. If the decoded bytes are not UTF-8, the whole text stays unchanged.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)

@@ -2,8 +2,8 @@ import Foundation
 
 /// Compiles the patterns of one file with its variables.
 ///
-/// A variable costs as much as all its values, and a file can use one many thousand times. Above ``budget`` steps, a pattern is rejected as
-/// too costly.
+/// A variable costs as many steps as all its values have characters, and a file can use it many thousand times. So all patterns of a file
+/// share a ``budget``. When it is used up, further patterns are rejected as too costly.
 struct PatternCompiler {
     /// The largest number of steps for all patterns of a file.
     static let budget = 1_000_000
@@ -18,7 +18,9 @@ struct PatternCompiler {
         let folds: Bool
     }
 
-    /// - Parameter variables: The custom variables. A custom variable does not replace a predefined one of the same name.
+    /// Creates a compiler for one file.
+    /// - Parameter variables: The values of custom variables by name. A custom variable doesn't replace a predefined one with the same
+    ///   name.
     init(variables: [String: [String]]) {
         values = variables
     }
@@ -35,7 +37,8 @@ struct PatternCompiler {
     /// - Parameters:
     ///   - text: The pattern.
     ///   - folds: Whether upper and lower case are equal.
-    /// - Returns: The pattern, with a flaw if it can't match anything.
+    /// - Returns: The pattern. It has a flaw if it can't match anything.
+    /// - Complexity: O(length of the pattern), plus the length of a variable's values when the variable is first used.
     mutating func compile(_ text: some StringProtocol, folds: Bool) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []
         var rest = ArraySlice(text.unicodeScalars)
@@ -105,8 +108,8 @@ struct PatternCompiler {
 
 /// A set of positions between the characters of a text that a pattern may have reached.
 ///
-/// A step of a pattern moves all positions at once, 64 per machine word. So a match takes O(pattern · text / 64) for any pattern, without
-/// backtracking.
+/// Bit *i* is set if the tokens so far match the first *i* characters. A step of a pattern moves all positions at once, 64 per machine
+/// word. So a match takes O(pattern · text / 64) for any pattern, without backtracking.
 struct PositionSet {
     private var words: [UInt64]
     private let length: Int
@@ -132,7 +135,7 @@ struct PositionSet {
     /// Whether the set contains the position after the last character.
     var reachesEnd: Bool { words[length / 64] >> UInt64(length % 64) & 1 == 1 }
 
-    /// Moves every position over the next character if `mask` has it, and removes the others.
+    /// Moves each position over the next character if `mask` contains this character's position, and removes the other positions.
     mutating func advance(over mask: [UInt64]) {
         var carry: UInt64 = 0
         for index in words.indices {
@@ -142,7 +145,7 @@ struct PositionSet {
         }
     }
 
-    /// Adds all positions after the first one in the set.
+    /// Adds all positions after the first one in the set. This is the effect of `*`.
     mutating func spread() {
         guard let first = words.firstIndex(where: { $0 != 0 }) else { return }
         words[first] = UInt64.max << UInt64(words[first].trailingZeroBitCount)
@@ -159,7 +162,7 @@ struct PositionSet {
 /// The predefined variables for one ASCII character (Apple, "applinks.SubstitutionVariables").
 enum CharacterClass: String, Hashable, Sendable, CaseIterable {
     case alpha, upper, lower, alnum, digit, xdigit
-    /// ``upper`` and ``lower`` if case is ignored.
+    /// The class of `upper` and `lower` if case is ignored. No variable has this name.
     case folded
 
     /// The class under `caseSensitive: false`, where texts are in lowercase.

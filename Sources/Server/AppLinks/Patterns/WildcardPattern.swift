@@ -1,4 +1,4 @@
-/// A compiled pattern in Apple's syntax: `*` matches any number of characters, `?` exactly one, `?*` at least one, and `$(name)` a
+/// A compiled pattern in Apple's syntax. `*` matches any number of characters, `?` exactly one, `?*` at least one, and `$(name)` a
 /// variable.
 ///
 /// See Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape character. A pattern must match the
@@ -37,12 +37,17 @@ struct WildcardPattern: Hashable, Sendable {
     let tokens: [Token]
     var flaw: Flaw?
 
+    /// Creates a pattern.
+    /// - Parameters:
+    ///   - tokens: The steps of the pattern.
+    ///   - flaw: The error of a pattern that matches nothing; `nil` for a valid one.
     init(tokens: [Token], flaw: Flaw? = nil) {
         self.tokens = tokens
         self.flaw = flaw
     }
 
-    /// Whether the pattern matches the text. O(pattern · text / 64), where variables count with all their values.
+    /// Whether the pattern matches the whole text. A pattern with a flaw matches nothing.
+    /// - Complexity: O(pattern · text / 64), where a variable counts with all its values.
     func matches(_ text: MatchText) -> Bool {
         guard flaw == nil else { return false }
         var places = PositionSet(startOf: text.count)
@@ -82,7 +87,8 @@ extension WildcardPattern {
         }
     }
 
-    /// Whether this pattern certainly matches everything that `other` matches; `false` if this can't be derived from their form.
+    /// Whether this pattern certainly matches everything that `other` matches. A result of `false` means that this can't be derived from
+    /// the form of the patterns. Only equal patterns and patterns that end in `*` are recognized.
     func covers(_ other: WildcardPattern) -> Bool {
         if other.flaw != nil { return true }
         if flaw != nil { return false }
@@ -93,7 +99,7 @@ extension WildcardPattern {
     }
 }
 
-/// A part of a link, prepared for matching: the positions of each character.
+/// A part of a link, prepared for matching. For each character that occurs, it has a mask with the positions of this character.
 struct MatchText {
     /// The number of characters.
     let count: Int
@@ -102,7 +108,8 @@ struct MatchText {
     private let occurrences: [UInt32: [UInt64]]
     private let words: Int
 
-    /// Prepares a text; characters are Unicode scalars. O(n) for texts with few different characters.
+    /// Prepares a text. Characters are Unicode scalars.
+    /// - Complexity: O(n + d · n / 64) for n characters, of which d are different.
     init(_ scalars: some Collection<UInt32>) {
         count = scalars.count
         words = count / 64 + 1
@@ -116,7 +123,7 @@ struct MatchText {
         self.everywhere = everywhere
     }
 
-    /// Returns the positions of one character.
+    /// Returns the positions of one character; `nil` if the text doesn't contain it.
     func places(of scalar: UInt32) -> [UInt64]? { occurrences[scalar] }
 
     /// Returns the positions of all characters that satisfy a condition.
@@ -131,8 +138,8 @@ struct MatchText {
 
 /// Case conversion for `caseSensitive: false`.
 enum Folding {
-    /// Returns the scalars of a text, in lowercase if `folds`. Each letter stays one character: with full case folding, `?` could match
-    /// two.
+    /// Returns the scalars of a text, in lowercase if `folds` is `true`. Each letter stays one character: with full case folding, `?` could
+    /// match two.
     static func scalars(_ text: some StringProtocol, folds: Bool) -> [UInt32] {
         text.unicodeScalars.map { folds ? folded($0) : $0.value }
     }

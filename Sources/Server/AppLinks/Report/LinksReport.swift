@@ -7,17 +7,19 @@ public import StrictJSON
 /// let report = LinksReport(file: "apple-app-site-association", bytes: bytes, links: ["https://example.com/reset-password?token=abc"])
 /// print(report.text)
 /// ```
+///
+/// It makes no requests. Use ``AssociationLint`` for the findings alone, and ``AssociationMatcher`` for the matches alone.
 public struct LinksReport: Hashable, Sendable {
     /// The file's name or address.
     public let source: String
     /// The findings, errors first.
     public let findings: [AssociationFinding]
-    /// The result for each link, in their order.
+    /// The result for each link, in the order of the links.
     public let answers: [LinkMatch]
 
-    /// Verifies a fetched file. Links must belong to its domain.
+    /// Verifies a fetched file. Links must belong to its domain; other links are refused.
     /// - Parameters:
-    ///   - retrieval: The response. If it is not a success, links are matched against no file and are refused.
+    ///   - retrieval: The response. If its status is not 2xx, there is no file, and all links are refused.
     ///   - links: The links that should open an app.
     public init(_ retrieval: Retrieval, links: [String] = []) {
         let isFile = (200..<300).contains(retrieval.status)
@@ -30,9 +32,9 @@ public struct LinksReport: Hashable, Sendable {
         )
     }
 
-    /// Verifies a file on disk.
+    /// Verifies a file on disk, such as one that isn't served yet.
     /// - Parameters:
-    ///   - file: The path, for the report.
+    ///   - file: The path, for the report. It isn't read.
     ///   - bytes: The content of the file.
     ///   - domain: The domain that will serve the file; `nil` accepts links of any host.
     ///   - links: The links that are matched against the file.
@@ -52,14 +54,14 @@ public struct LinksReport: Hashable, Sendable {
         }
     }
 
-    /// Whether there are no errors and every link opens an app. Warnings are allowed.
+    /// Whether there are no errors and every link opens an app. Warnings are allowed. `holdfast links verify` fails if this is `false`.
     public var isGood: Bool {
         !findings.contains { $0.severity == .error } && answers.allSatisfy { !$0.apps.isEmpty }
     }
 }
 
 extension LinksReport {
-    /// The report as JSON: `source`, `ok`, `findings` and `links`. The members are stable.
+    /// The report as JSON: `source`, `ok`, `findings` and `links`. The members are stable, so scripts can use them. Nothing is left out.
     public var json: JSONValue {
         [
             "source": .string(source),
@@ -114,7 +116,8 @@ extension LinksReport {
     /// The number of findings and misses that the text lists; ``json`` has all of them.
     private static var listed: Int { 50 }
 
-    /// The report as text for a terminal, without control characters of the file and the links.
+    /// The report as text for a terminal. At most 50 findings, and 50 misses of each link, are listed. Control characters of the file and
+    /// the links are replaced.
     public var text: String {
         var lines = [source, "  " + summary]
         for finding in findings.prefix(Self.listed) {
@@ -134,7 +137,7 @@ extension LinksReport {
         return parts.isEmpty ? "no findings" : parts.joined(separator: ", ")
     }
 
-    /// Replaces control characters. Escape sequences and characters that change the direction of writing could fake a report.
+    /// Replaces control characters by U+FFFD. Escape sequences and characters that change the direction of writing could fake a report.
     private static func printable(_ line: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {

@@ -1,18 +1,36 @@
 public import AccountCore
 public import Foundation
 
-/// A folder in which each email is an `.eml` file: the local mailbox of development, demo and tests.
+/// A folder in which each email is an `.eml` file. It is the local mailbox of development, demo and tests; ``SMTPDelivery`` sends emails.
 ///
-/// Files are written atomically and are only readable by their owner. Their names sort by time.
+/// ```swift
+/// let mailbox = try MailboxFolder(directory: folder) { Date() }
+/// try await mailbox.deliver(
+///     Mail(
+///         sender: "Notes <no-reply@example.com>",
+///         recipient: EmailAddress("ana@example.com"),
+///         subject: "Welcome",
+///         text: "Welcome, Ana.",
+///         html: "<p>Welcome, Ana.</p>",
+///         language: .english
+///     )
+/// )
+/// ```
+///
+/// Each file is first written under a hidden name and then moved, so readers never see a part of an email. Files are only readable by their
+/// owner, because emails contain links that authenticate. File names begin with the time, so they sort by time.
+///
+/// Several tasks and processes can use one folder at the same time. Nothing removes old emails.
 public struct MailboxFolder: MailDelivery {
     /// The folder.
     public let directory: URL
     private let now: @Sendable () -> Date
 
-    /// Creates the folder if it is missing.
+    /// Opens a folder, and creates it if it is missing. A new folder is only accessible by its owner (mode 0700).
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - now: The wall clock.
+    ///   - now: The wall clock, for the `Date` header and the names of files.
+    /// - Throws: The error of `FileManager` if the folder can't be created.
     public init(directory: URL, now: @escaping @Sendable () -> Date) throws {
         self.directory = directory
         self.now = now
@@ -23,6 +41,9 @@ public struct MailboxFolder: MailDelivery {
         )
     }
 
+    /// Writes an email to the folder. Blocks the thread for the duration of the write.
+    /// - Throws: `MailDeliveryError` of kind `unavailable` if the file can't be created, or the error of `FileManager` if it can't be
+    ///   renamed.
     public func deliver(_ mail: Mail) async throws {
         let date = now()
         let unique = UUID().uuidString.lowercased()
@@ -39,8 +60,10 @@ public struct MailboxFolder: MailDelivery {
         try FileManager.default.moveItem(at: hidden, to: directory.appending(path: "\(name).eml"))
     }
 
-    /// Returns the emails, newest first.
+    /// Returns the emails, newest first. A file that is no email of this server is left out.
     /// - Parameter limit: The largest number of emails.
+    /// - Throws: The error of `FileManager` if the folder can't be read.
+    /// - Complexity: O(n log n) for n files in the folder. Only the returned emails are read.
     public func mails(limit: Int = 100) throws -> [StoredMail] {
         try FileManager.default.contentsOfDirectory(atPath: directory.path)
             .filter { $0.hasSuffix(".eml") }
@@ -50,6 +73,9 @@ public struct MailboxFolder: MailDelivery {
     }
 
     /// Returns one email.
+    ///
+    /// The id may come from a request: an id with other characters than hexadecimal digits and hyphens has no email, so it can't name a
+    /// file outside of the folder.
     /// - Parameter id: The file's name without `.eml`.
     /// - Returns: The email; `nil` if there is none with that id.
     public func mail(id: String) throws -> StoredMail? {

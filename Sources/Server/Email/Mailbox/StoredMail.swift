@@ -1,23 +1,30 @@
 public import Foundation
 
-/// An email of the local mailbox, read from its file.
+/// An email of the local mailbox, read from its file. ``MailboxFolder`` returns it.
+///
+/// The parser only reads the format that this module writes: two parts, each in quoted-printable or base64. It is no general MIME parser.
 public struct StoredMail: Hashable, Sendable, Identifiable {
     /// The name of its file, without the extension.
     public let id: String
-    /// The header `Date`.
+    /// The header `Date` as text (RFC 5322 §3.3), always in UTC.
     public let date: String
-    /// The header `From`.
+    /// The header `From`, decoded, such as `"Notes" <accounts@example.com>`.
     public let sender: String
     /// The header `To`.
     public let recipient: String
     /// The header `Subject`, decoded.
     public let subject: String
-    /// The plain text, decoded.
+    /// The plain text, decoded. Its lines end in LF. Empty if the file has no such part.
     public let text: String
-    /// The HTML, decoded.
+    /// The HTML, decoded. Its lines end in LF. Empty if the file has no such part.
     public let html: String
 
-    /// Parses a message in the format of ``MIMEMessage``; `nil` for any other text.
+    /// Parses a message in the format of ``MIMEMessage``.
+    /// - Parameters:
+    ///   - id: The name of the file, without the extension.
+    ///   - message: The contents of the file, with lines that end in CRLF.
+    /// - Returns: `nil` if a header line has no colon, or if one of the headers `Content-Type`, `Subject`, `To`, `From` and `Date` is
+    ///   missing.
     init?(id: String, message: String) {
         guard let end = message.firstRange(of: "\r\n\r\n") else { return nil }
         var fields: [String: String] = [:]
@@ -39,7 +46,7 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         self.html = Self.body(of: "text/html", in: parts)
     }
 
-    /// The first web link that is alone on its line, which is the main link of the server's emails.
+    /// The first web link that is alone on its line, which is the main link of the server's emails. `nil` if there is none.
     public var link: URL? {
         text.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
@@ -53,6 +60,7 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         return MIMEMessage.body(ofPart: part)
     }
 
+    /// Decodes the encoded words of a header (RFC 2047 §6). The space between two adjacent encoded words is removed, as the RFC requires.
     private static func decodedWords(_ text: String) -> String {
         text.split(separator: " ").reduce(into: (text: "", wasEncoded: false)) { result, word in
             let pieces = word.split(separator: "?", omittingEmptySubsequences: false)

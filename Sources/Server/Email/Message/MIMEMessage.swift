@@ -4,22 +4,32 @@ import ErrorContract
 package import Foundation
 import Timekeeping
 
-/// An email as an RFC 5322 message with two bodies (`multipart/alternative`, RFC 2046 §5.1.4).
+/// An email as an RFC 5322 message with a plain and an HTML body (`multipart/alternative`, RFC 2046 §5.1.4).
+///
+/// All lines have at most 76 characters as long as the header fields are short, and all characters are 7-bit. So each relay can forward the
+/// message without recoding it.
 package struct MIMEMessage {
+    /// The contents, with the sender and the recipient.
     package let mail: Mail
+    /// The time of the header `Date`.
     package let date: Date
-    /// A unique text without spaces, from which the message id and the boundary are created. It is unrelated to the contents, because the
-    /// logs of all relays contain message ids.
+    /// A unique text without spaces, from which the message id and the boundary are created. It must be unrelated to the contents, because
+    /// the logs of all relays contain message ids.
     package let id: String
 
-    /// Creates a message.
+    /// Creates a message. The work is done by ``text``.
+    /// - Parameters:
+    ///   - mail: The contents, with the sender and the recipient.
+    ///   - date: The time of the header `Date`.
+    ///   - id: A unique text without spaces, such as a new UUID.
     package init(mail: Mail, date: Date, id: String) {
         self.mail = mail
         self.date = date
         self.id = id
     }
 
-    /// The message, with CRLF line ends and 7-bit characters.
+    /// The message, with CRLF line ends and 7-bit characters. Each access renders it again.
+    /// - Complexity: O(length of the bodies).
     package var text: String {
         // Neither of the encodings can contain this text.
         let boundary = "=_holdfast-\(id)"
@@ -44,6 +54,7 @@ package struct MIMEMessage {
         return lines.joined(separator: "\r\n")
     }
 
+    /// Returns a part with its headers. It uses quoted-printable or base64, whichever is shorter.
     private func part(_ type: String, _ body: String) -> String {
         // Lines of a text end in CRLF in transit, whatever their ends are here (RFC 2046 §4.1.1).
         let body = body.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")
@@ -57,13 +68,16 @@ package struct MIMEMessage {
             + "Content-Transfer-Encoding: \(isQuoted ? "quoted-printable" : "base64")\r\n\r\n\(isQuoted ? quoted : base64)"
     }
 
-    /// Returns the address of a sender, without the name.
+    /// Returns the address of a sender, without the name. The address isn't validated.
+    /// - Parameter sender: `Name <address>`, or an address alone.
     package static func address(of sender: String) -> String {
         guard let open = sender.lastIndex(of: "<") else { return sender.trimmingCharacters(in: .whitespaces) }
         return sender[sender.index(after: open)...].prefix { $0 != ">" }.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Returns the domain of a sender's address, if a header can contain it.
+    /// Returns the domain of a sender's address.
+    /// - Parameter sender: `Name <address>`, or an address alone.
+    /// - Returns: `nil` if the address has no `@`, or characters that the header `Message-ID` can't contain.
     package static func domain(of sender: String) -> String? {
         let address = address(of: sender)
         guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let at = address.lastIndex(of: "@") else { return nil }
@@ -73,6 +87,8 @@ package struct MIMEMessage {
     }
 
     /// Returns the decoded body of a part. Its lines end in LF.
+    /// - Parameter part: The headers of the part, an empty line and the encoded body.
+    /// - Returns: An empty text if the part has no body or invalid base64.
     package static func body(ofPart part: String) -> String {
         guard let start = part.firstRange(of: "\r\n\r\n") else { return "" }
         let encoded = String(part[start.upperBound...])
@@ -84,8 +100,10 @@ package struct MIMEMessage {
         return decoded.replacing("\r\n", with: "\n")
     }
 
-    /// Encodes a header text. Text beyond ASCII becomes encoded words (RFC 2047) of at most 75 characters. Line ends become spaces, so that
-    /// no name or subject can add a header.
+    /// Encodes a header text.
+    ///
+    /// Text with characters beyond ASCII becomes encoded words (RFC 2047) of at most 75 characters each. Line ends become spaces, so a name
+    /// or a subject can't add a header.
     package static func unstructured(_ text: String) -> String {
         let line = String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
         let isPlain = line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")
@@ -104,7 +122,7 @@ package struct MIMEMessage {
         return words.map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: "\r\n ")
     }
 
-    /// Encodes `Name <address>`, or an address alone.
+    /// Encodes `Name <address>`, or an address alone. A name in ASCII is quoted (RFC 5322 §3.2.4); another name becomes encoded words.
     private static func mailbox(_ sender: String) -> String {
         guard let open = sender.lastIndex(of: "<"), open > sender.startIndex else { return unstructured(sender) }
         let name = sender[..<open].trimmingCharacters(in: .whitespaces)

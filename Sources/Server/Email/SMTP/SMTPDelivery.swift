@@ -3,22 +3,36 @@ public import AccountCore
 import CLibCurl
 public import Foundation
 
-/// Delivers emails to an SMTP server (RFC 5321).
+/// Delivers emails to an SMTP server (RFC 5321). Use ``MailboxFolder`` instead for development and tests.
 ///
-/// Connections are reused, at most ``SMTPSettings/connectionLimit`` at once, each on its own thread. An email is delivered when the server
-/// has accepted it with 250. The kind of a failure depends on the command: if the recipient or the message is refused permanently (5xx), a
-/// retry is pointless; if the login, the sender or the certificate is refused, the configuration is wrong; all other failures are
-/// temporary.
+/// An email is delivered when the server has accepted it with 250. Connections are reused. There are at most
+/// ``SMTPSettings/connectionLimit`` connections at once, each on its own thread. Further emails are queued in memory, so a crash loses
+/// them: the caller must store emails until ``deliver(_:)`` returns.
+///
+/// The kind of a failure depends on the command that failed:
+///
+/// - The server refuses the recipient or the message permanently (5xx): `refused`. A retry is pointless.
+/// - The server refuses the recipient or the message temporarily (4xx): `deferred`.
+/// - The server refuses the login, the sender or the connection permanently, or its certificate isn't valid: `misconfigured`.
+/// - All other failures, such as a lost connection: `unavailable`, or `deferred` if the whole email was already sent.
 public struct SMTPDelivery: MailDelivery {
     private let threads: SMTPThreads
     private let now: @Sendable () -> Date
 
     /// Creates a delivery. It connects when the first email is sent.
+    /// - Parameters:
+    ///   - settings: The SMTP server.
+    ///   - now: The wall clock, for the header `Date`.
+    /// - Precondition: ``SMTPSettings/connectionLimit`` is positive.
     public init(settings: SMTPSettings, now: @escaping @Sendable () -> Date) {
         threads = SMTPThreads(settings: settings)
         self.now = now
     }
 
+    /// Sends an email, and returns when the server has accepted it. It takes at most ``SMTPSettings/timeout`` plus the time in the queue.
+    /// - Parameter mail: The email. Its sender must have an address in ASCII.
+    /// - Throws: `MailDeliveryError` with the kind of the failure, or `CancellationError` if the task was canceled. After a cancellation,
+    ///   and if `mayHaveArrived` is `true`, the server may have accepted the email, so a retry can deliver it twice.
     public func deliver(_ mail: Mail) async throws {
         let message = MIMEMessage(mail: mail, date: now(), id: UUID().uuidString.lowercased())
         let envelope = SMTPEnvelope(
@@ -55,11 +69,15 @@ extension SMTPDelivery {
 
 /// The parts of an SMTP transaction: the sender, the recipient, and the message.
 struct SMTPEnvelope: Sendable {
+    /// The sender's address, without the name (`MAIL FROM`).
     let sender: String
+    /// The recipient's address (`RCPT TO`); empty if no email is sent.
     let recipient: String
+    /// The message of ``MIMEMessage``, without dot stuffing, which libcurl adds.
     let message: [UInt8]
 
-    /// Whether a command can contain the addresses: no space, line end or bracket, and only ASCII.
+    /// Whether a command can contain the addresses: only visible ASCII, exactly one `@`, and no angle bracket. Otherwise an address could
+    /// add a command.
     var isSafe: Bool {
         [sender, recipient].allSatisfy { address in
             address.utf8.count { $0 == UInt8(ascii: "@") } == 1

@@ -2,21 +2,26 @@ import AccountCore
 import CLibCurl
 
 /// A failed delivery. Its kind depends on the command that failed, because a code alone doesn't show whether the email, the server or the
-/// configuration caused the failure.
+/// configuration caused the failure. For example, 550 after `RCPT TO` concerns one recipient, and 550 after `MAIL FROM` concerns all
+/// emails.
 struct SMTPFailure: Error {
+    /// The error of libcurl.
     let result: CURLcode
+    /// The progress of the conversation when it failed.
     let conversation: SMTPConversation
 
     /// Whether the caller was canceled.
     var isCancellation: Bool { result == CURLE_ABORTED_BY_CALLBACK }
 
-    /// The error for the mail worker.
+    /// The error for the mail worker. `mayHaveArrived` is `true` if the whole message was sent and the server did not reply with a failure.
     var error: MailDeliveryError {
         MailDeliveryError(kind, message: message, mayHaveArrived: conversation.isSent && (code ?? 0) < 400)
     }
 
     private var code: Int? { conversation.code }
 
+    /// The kind of the failure. Errors of libcurl that only concern the configuration decide first, then the stage and the class of the
+    /// code.
     private var kind: MailDeliveryError.Kind {
         switch result {
         case CURLE_LOGIN_DENIED, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE,
@@ -36,7 +41,8 @@ struct SMTPFailure: Error {
         }
     }
 
-    /// Contains neither the server's reply nor the email, because both may quote addresses.
+    /// The message for operators, with advice if the configuration is wrong. It contains neither the server's reply nor the email, because
+    /// both may quote addresses.
     private var message: String {
         let advice =
             switch (kind, result, conversation.stage) {
@@ -58,7 +64,7 @@ struct SMTPFailure: Error {
 ///
 /// Only the codes of replies are stored, because their texts quote addresses.
 struct SMTPConversation {
-    /// The stage of the conversation of the last command.
+    /// The stage of the conversation, which is determined by the last command. Messages for operators contain the raw value.
     enum Stage: String {
         /// No command yet: name lookup, connection, and TLS from the first byte.
         case connect = "connecting"
@@ -80,7 +86,9 @@ struct SMTPConversation {
     /// Whether the whole email was sent, so that the server may have it even after a later failure.
     var isSent = false
 
-    /// Records a command.
+    /// Records a command, and removes the codes of the reply to the previous one.
+    /// - Parameter line: The beginning of the line that libcurl sent. Only the verb is read, because the rest may be a secret or an
+    ///   address.
     mutating func said(_ line: some StringProtocol) {
         // The response to a 334 is part of AUTH, and secret.
         guard !isOver, stage != .authentication || code != 334 else { return }
@@ -100,7 +108,8 @@ struct SMTPConversation {
         (code, enhancedCode) = (nil, nil)
     }
 
-    /// Records a line of a reply.
+    /// Records a line of a reply. Replies to QUIT and codes outside of 200 to 599 are ignored.
+    /// - Parameter line: The beginning of the line. The enhanced code is only stored if its class matches the code (RFC 3463 §2).
     mutating func heard(_ line: some StringProtocol) {
         guard !isOver, let code = Int(line.prefix(3)), (200...599).contains(code) else { return }
         self.code = code

@@ -1,18 +1,20 @@
 import CLibCurl
 import Foundation
 
-/// A libcurl handle with its connection, which it keeps between emails. Only its creator may use it, on one thread, because every call
-/// blocks.
+/// A libcurl handle with its connection, which stays open between emails. Every call blocks, so only the thread that created the session
+/// may use it.
 ///
-/// libcurl's event loop (`curl_multi`) is no alternative: it also blocks for the reply to DATA, so that one slow server delays all emails.
-/// And if a transfer is removed from the event loop, libcurl sends the end of the message even if a part of the message is missing.
+/// libcurl's event loop (`curl_multi`) is not used, for two reasons. It also blocks for the reply to DATA, so one slow server would delay
+/// all emails. And if a transfer is removed from the event loop, libcurl sends the end of the message even if a part of the message is
+/// missing.
 final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var mail = InFlightMail()
 
-    /// The email of libcurl's callbacks.
+    /// The email that the callbacks of libcurl read, and the conversation that they record. They run on the thread of the session, while a
+    /// method of the session blocks.
     fileprivate struct InFlightMail {
         var message: [UInt8] = []
         var offset = 0
@@ -21,7 +23,8 @@ final class SMTPSession {
     }
 
     /// Creates a session without connecting.
-    /// - Returns: `nil` if libcurl has no memory.
+    /// - Parameter settings: The SMTP server.
+    /// - Returns: `nil` if libcurl can't be initialized or has no memory.
     init?(settings: SMTPSettings) {
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init() else { return nil }
         self.handle = handle
@@ -34,9 +37,12 @@ final class SMTPSession {
         curl_slist_free_all(recipients)
     }
 
-    /// Sends an email, and blocks until it is sent or has failed.
-    /// - Parameter isCancelled: Called once a second. If it returns `true`, the connection is closed; an email that is not completely sent
-    ///   is not delivered.
+    /// Sends an email, and blocks until it is sent or has failed. It reuses the connection of the previous email if this is still open.
+    ///
+    /// The second argument is called about once a second. If it returns `true`, the connection is closed. The server doesn't deliver an
+    /// email of which a part is missing.
+    /// - Parameter envelope: The email.
+    /// - Returns: Success if the server accepted the email with 250.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
         mail = InFlightMail(message: envelope.message, isCancelled: isCancelled)
         // The reset keeps connections open.
@@ -49,6 +55,7 @@ final class SMTPSession {
     }
 
     /// Connects, negotiates TLS and signs in, without sending an email. Blocks the thread.
+    /// - Parameter envelope: An envelope whose sender has the domain for EHLO.
     func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
         mail = InFlightMail()
         curl_easy_reset(handle)
@@ -59,6 +66,8 @@ final class SMTPSession {
         return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
     }
 
+    /// Sets all options of the handle for one email.
+    /// - Returns: The first error; `CURLE_OK` if there is none.
     private func configure(_ envelope: SMTPEnvelope) -> CURLcode {
         let encryption = settings.security == .startTLS ? CURLUSESSL_ALL : CURLUSESSL_NONE
         let numbers: [(CURLoption, Int)] = [
@@ -123,6 +132,8 @@ final class SMTPSession {
 }
 
 extension SMTPSession.InFlightMail {
+    /// Copies the next bytes of the message to libcurl's buffer.
+    /// - Returns: The number of copied bytes; 0 at the end of the message.
     fileprivate mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let rest = message[offset...].prefix(buffer.count)
         buffer.copyBytes(from: rest)
@@ -133,5 +144,6 @@ extension SMTPSession.InFlightMail {
 }
 
 extension Duration {
+    /// The duration in milliseconds, rounded up, at least 1: libcurl reads 0 as "no limit".
     fileprivate var milliseconds: Int { max(1, Int((self / .milliseconds(1)).rounded(.up))) }
 }

@@ -1,17 +1,21 @@
 /// The address, encryption and login of an SMTP server.
 ///
-/// With `Security.none`, emails and their links are sent unencrypted; use it only for a server on the same machine.
+/// With `Security.none`, emails and their links are sent unencrypted. Use it only for a server on the same machine.
+///
+/// ```swift
+/// let settings = SMTPSettings(host: "smtp.example.com", credentials: .init(user: "notes", password: password))
+/// ```
 public struct SMTPSettings: Hashable, Sendable {
     /// The encryption of a connection.
     public enum Security: String, Hashable, Sendable {
         /// No encryption.
         case none
-        /// STARTTLS (RFC 3207). Without it, no email is sent.
+        /// STARTTLS (RFC 3207). If the server doesn't offer it, no email is sent: the connection never falls back to plain text.
         case startTLS = "STARTTLS"
         /// TLS from the first byte (RFC 8314).
         case tls = "TLS"
 
-        /// The default port for it.
+        /// The port that servers use by convention with this encryption.
         public var usualPort: Int {
             switch self {
             case .none: 25
@@ -29,6 +33,9 @@ public struct SMTPSettings: Hashable, Sendable {
         public var password: String
 
         /// Creates credentials.
+        /// - Parameters:
+        ///   - user: The name of the login.
+        ///   - password: The password.
         public init(user: String, password: String) {
             self.user = user
             self.password = password
@@ -38,32 +45,33 @@ public struct SMTPSettings: Hashable, Sendable {
         public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
-    /// The name or address of the server.
+    /// The name or the IP address of the server. With TLS, the server's certificate must be valid for it.
     public var host: String
     /// The port of the server.
     public var port: Int
     /// The encryption of connections.
     public var security: Security
-    /// The login; `nil` for none.
+    /// The login, for which AUTH PLAIN or AUTH LOGIN is used; `nil` if the server needs none.
     public var credentials: Login?
-    /// The longest time for a connection, including the name lookup and TLS.
+    /// The longest time for establishing a connection, including the name lookup and TLS. By default 10 seconds, or ``timeout`` if it is
+    /// shorter.
     public var connectTimeout: Duration
-    /// The longest time for the delivery of one email.
+    /// The longest time for the delivery of one email, including the connection. It is rounded up to whole milliseconds.
     public var timeout: Duration
-    /// The largest number of concurrent connections.
+    /// The largest number of concurrent connections, at least 1. Each connection needs a thread.
     public var connectionLimit = 4
-    /// A file of certificate authorities (PEM) for the server's certificate; the system's authorities if `nil`.
+    /// The path of a file with certificate authorities (PEM) for the server's certificate; `nil` uses the authorities of the system.
     public var authorities: String?
-    /// The time without emails after which connections are closed.
+    /// The time without emails after which a connection and its thread end.
     public var idleTime: Duration = .seconds(15)
 
-    /// Creates settings.
+    /// Creates settings. Change the other properties afterwards.
     /// - Parameters:
     ///   - host: The name or the address of the SMTP server.
-    ///   - port: The port; by default 465 for TLS, 587 for STARTTLS, and 25 for neither.
+    ///   - port: The port; `nil` uses 465 for TLS, 587 for STARTTLS, and 25 without encryption.
     ///   - security: The encryption of connections.
-    ///   - credentials: The login; `nil` for a server that needs none.
-    ///   - timeout: The longest time for one email; at most 10 s of it for the connection.
+    ///   - credentials: The login; `nil` if the server needs none.
+    ///   - timeout: The longest time for one email. At most 10 s of it are used to connect.
     public init(
         host: String,
         port: Int? = nil,

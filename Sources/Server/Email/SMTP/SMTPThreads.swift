@@ -5,7 +5,10 @@ import Synchronization
 
 /// The threads on which libcurl blocks: one per connection, each with its own session.
 ///
-/// They start when there are emails. After a time without emails, they close their connections with QUIT and end.
+/// A thread starts when there are more queued emails than idle threads, up to the limit of connections. After ``SMTPSettings/idleTime``
+/// without emails, it closes its connection with QUIT and ends.
+///
+/// Callers and threads only share ``SMTPQueue``, under a mutex. A continuation is never resumed while the mutex is locked.
 final class SMTPThreads: Sendable {
     private let settings: SMTPSettings
     private let queue: Mutex<SMTPQueue>
@@ -17,9 +20,10 @@ final class SMTPThreads: Sendable {
         queue = Mutex(SMTPQueue(threadLimit: settings.connectionLimit))
     }
 
-    /// Sends an email.
-    /// - Throws: ``MailDeliveryError``, or `CancellationError` within about a second after the task is canceled. The mail server may have
-    ///   accepted a canceled email.
+    /// Queues an email, and returns when a thread has sent it.
+    /// - Parameter envelope: The email.
+    /// - Throws: ``MailDeliveryError``, or `CancellationError`. A queued email is canceled immediately, and one in flight within about a
+    ///   second. The mail server may have accepted an email that was canceled in flight.
     func send(_ envelope: SMTPEnvelope) async throws {
         let id = queue.withLock { $0.open() }
         try await withTaskCancellationHandler {
@@ -38,6 +42,7 @@ final class SMTPThreads: Sendable {
         }
     }
 
+    /// The body of a thread: takes emails until it has been idle for ``SMTPSettings/idleTime``.
     private func run() {
         let session = SMTPSession(settings: settings)
         while true {
@@ -60,8 +65,10 @@ final class SMTPThreads: Sendable {
     }
 }
 
-/// The queue of emails with their callers, the canceled emails, and the number of threads. This value is the only state that the threads
-/// and their callers share. Its methods only change the value.
+/// The state that the threads and their callers share: queued emails with their callers, canceled emails, and the number of threads.
+///
+/// Each email is in exactly one state: registered, queued, in flight or finished. Its caller is resumed by the party that removes the email
+/// from ``unfinished``, so it is resumed exactly once. The methods only change the value and never resume a caller.
 struct SMTPQueue {
     typealias Waiter = CheckedContinuation<Void, any Error>
 
@@ -72,23 +79,28 @@ struct SMTPQueue {
         let waiter: Waiter
     }
 
+    /// The result of ``submit(_:)``: the email is queued, and the caller may have to start a thread; or the email was canceled before.
     enum Submission { case queued(needsThread: Bool), cancelled }
 
     private let threadLimit: Int
     private var threads = 0
     private var idleThreads = 0
     private var lastID: UInt64 = 0
-    /// All emails whose callers have no result yet.
+    /// The ids of all emails whose callers have no result yet.
     private var unfinished: Set<UInt64> = []
     private var waiting: [Job] = []
+    /// The ids of canceled emails that are not queued: they are not submitted yet, or a thread sends them.
     private var cancelled: Set<UInt64> = []
 
+    /// Creates an empty queue.
+    /// - Precondition: `threadLimit` is positive.
     init(threadLimit: Int) {
         precondition(threadLimit > 0, "threadLimit must be positive (is \(threadLimit))")
         self.threadLimit = threadLimit
     }
 
-    /// Registers an email, so that it can be canceled from now on.
+    /// Registers an email before it is queued, so that it can be canceled from now on.
+    /// - Returns: The id of the email.
     mutating func open() -> UInt64 {
         lastID += 1
         unfinished.insert(lastID)
@@ -110,7 +122,9 @@ struct SMTPQueue {
     }
 
     /// Cancels an email.
-    /// - Returns: The caller, if the email was still in the queue; otherwise, the thread that sends the email ends it.
+    /// - Returns: The caller to resume if the email was still queued. Otherwise `nil`: ``submit(_:)`` or the thread that sends the email
+    ///   ends it.
+    /// - Complexity: O(number of queued emails).
     mutating func cancel(_ id: UInt64) -> Waiter? {
         guard unfinished.contains(id) else { return nil }
         guard let index = waiting.firstIndex(where: { $0.id == id }) else {
@@ -124,7 +138,8 @@ struct SMTPQueue {
     /// Whether an email in flight was canceled.
     func isCancelled(_ id: UInt64) -> Bool { cancelled.contains(id) }
 
-    /// Removes the next email from the queue, for an idle thread.
+    /// Removes the next email from the queue, for an idle thread, which is busy from now on.
+    /// - Returns: `nil` if the queue is empty, such as after a cancellation.
     mutating func take() -> Job? {
         guard !waiting.isEmpty else { return nil }
         idleThreads -= 1
@@ -149,7 +164,8 @@ struct SMTPQueue {
 }
 
 extension Thread {
-    /// Starts a thread on which libcurl may block. A server that closes its connection does not end the process by SIGPIPE.
+    /// Starts a thread on which libcurl may block. The thread blocks SIGPIPE, so a server that closes its connection doesn't end the
+    /// process.
     static func startForSMTP(_ body: @escaping @Sendable () -> Void) {
         let thread = Thread {
             var signals = sigset_t()

@@ -1,10 +1,13 @@
 import Logging
 
-/// A JSON text that is written piece by piece. It is faster than an encoder, and its output always is one line.
+/// A JSON text that is written piece by piece. It is faster than `JSONEncoder`, and its output is always one line.
+///
+/// The caller is responsible for the structure: methods add a string, an object or a value, and no commas between calls.
 struct JSONText {
     var text = ""
 
-    /// Adds a string. A text in ASCII without special characters is copied as it is.
+    /// Adds a string in quotes. Control characters and Unicode's line separators are escaped. A text in ASCII without special characters is
+    /// copied as it is.
     mutating func add(_ string: String) {
         text += "\""
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
@@ -29,7 +32,10 @@ struct JSONText {
         text += "\""
     }
 
-    /// Adds an object. Hides the value of a member whose name indicates a secret.
+    /// Adds an object with the members in the given order. The value of a member whose name indicates a secret is hidden.
+    /// - Parameters:
+    ///   - pairs: The members.
+    ///   - depth: The number of enclosing values.
     mutating func add(_ pairs: [(key: String, value: Logger.MetadataValue)], depth: Int) {
         text += "{"
         for (index, (key, value)) in pairs.enumerated() {
@@ -41,7 +47,8 @@ struct JSONText {
         text += "}"
     }
 
-    /// Adds a value. A value that is nested too deeply is written as text.
+    /// Adds a value. A value that is nested more deeply than ``LogLine/deepestValue`` is written as text. Of arrays and dictionaries, the
+    /// first 64 elements are written.
     mutating func add(_ value: Logger.MetadataValue, depth: Int) {
         switch value {
         case .dictionary(let members) where depth < LogLine.deepestValue:

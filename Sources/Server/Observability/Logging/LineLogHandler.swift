@@ -1,32 +1,45 @@
 public import Foundation
 public import Logging
 
-/// The format of log lines.
+/// The format of log lines. Choose ``text`` for reading in a terminal, and ``json`` for a log collector.
 public enum LogFormat: String, Hashable, Sendable, CaseIterable {
-    /// For terminals: time, level, label, message, and metadata as `key=value`.
+    /// For terminals: time, level, label, message, and metadata as `key=value`. Values are not quoted, so a program can't parse the line
+    /// reliably.
     case text
-    /// For programs: one JSON object per line.
+    /// For programs: one JSON object per line with `time`, `level`, `message`, `label`, `request_id` and `metadata`. The last two are left
+    /// out if they are empty.
     case json
 }
 
-/// A log handler that writes each event as one line, and masks values that look like a secret or an address.
+/// A log handler that writes each event as one line, and masks values that have the form of a secret or an address.
 ///
 /// ```swift
 /// let logger = Logger(label: "notes") { LineLogHandler(label: $0, format: .json) }
 /// logger.info("Server started", metadata: ["http.port": "8080"])
 /// ```
 ///
-/// Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the metadata to 64 values. A text that is cut ends in `…`.
-/// Characters that could begin another line or control a terminal are escaped, so a client can't forge log lines.
+/// A line in the format ``LogFormat/text`` has this form:
 ///
-/// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped.
+/// ```
+/// 2026-11-21T10:25:30.250Z info notes: Server started http.port=8080
+/// ```
+///
+/// Times are in UTC, and metadata is sorted by key. Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the
+/// metadata to 64 values. A text that is cut ends in `…`. Characters that could begin another line or control a terminal are escaped, so a
+/// client can't forge log lines.
+///
+/// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped. A handler is
+/// a value; copies of a logger can be used by several threads.
 public struct LineLogHandler: LogHandler {
-    /// Writes a line, which has no line end.
+    /// A function that writes a line. The line has no line end. It can be called by several threads at the same time.
     public typealias Sink = @Sendable (String) -> Void
 
-    /// A list, not a dictionary: a request's logger has few values, and each change copies them, which is faster for a list.
+    /// The logger's metadata. It is a list because a request's logger has few values: each change copies them, and a list is copied faster
+    /// than a dictionary.
     private var values: [(key: String, value: Logger.MetadataValue)] = []
+    /// The least level that is written, `info` by default.
     public var logLevel: Logger.Level = .info
+    /// Returns metadata for each event, such as a trace id. Its values replace those of the logger.
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let format: LogFormat
@@ -38,7 +51,7 @@ public struct LineLogHandler: LogHandler {
     ///   - label: The label of the logger.
     ///   - format: The format of the lines.
     ///   - now: The wall clock.
-    ///   - sink: Writes a line; by default to standard error, each by one system call.
+    ///   - sink: Writes a line. By default, each line is written to standard error by one system call.
     public init(
         label: String,
         format: LogFormat,
@@ -48,7 +61,8 @@ public struct LineLogHandler: LogHandler {
         (self.label, self.format, self.now, self.sink) = (label, format, now, sink)
     }
 
-    /// A value of the logger's metadata.
+    /// The value of a key in the logger's metadata; `nil` removes it.
+    /// - Complexity: O(number of values).
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { values.first { $0.key == key }?.value }
         set {
@@ -67,7 +81,8 @@ public struct LineLogHandler: LogHandler {
         set { values = newValue.map { ($0.key, $0.value) } }
     }
 
-    /// Writes an event. Of equal keys, the event's value wins over the provider's, and that over the logger's.
+    /// Writes an event. If several sources have the same key, the event's value is used, otherwise the provider's, otherwise the logger's.
+    /// - Parameter event: The event. The caller has already compared its level with ``logLevel``.
     public func log(event: LogEvent) {
         let line = LogLine(
             time: now(),
@@ -81,7 +96,7 @@ public struct LineLogHandler: LogHandler {
     }
 
     /// Writes a line to standard error, by one system call unless it is interrupted. On Linux, a line of up to 4,096 bytes is written to a
-    /// pipe as a whole.
+    /// pipe as a whole, so lines of several processes don't mix. If standard error is closed, the line is dropped.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))
@@ -97,6 +112,6 @@ public struct LineLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// The key of the request's id in a line's metadata; defined by Hummingbird.
+    /// The metadata key of the request's id, which Hummingbird defines. A line shows it as `request_id` instead.
     public static let requestIDKey = "hb.request.id"
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// A log event in its written form.
+/// A log event that is ready to be written: bounded, masked and sorted. ``json`` and ``text`` are its two written forms.
 struct LogLine {
     /// The longest message, in bytes.
     static let longestMessage = 4_096
@@ -9,7 +9,7 @@ struct LogLine {
     static let longestValue = 1_024
     /// The largest number of metadata values, and of elements of an array or a dictionary.
     static let mostValues = 64
-    /// The deepest nesting of values; deeper ones are written as text.
+    /// The deepest nesting of arrays and dictionaries. Deeper ones are written as text.
     static let deepestValue = 4
 
     let time: Date
@@ -21,8 +21,12 @@ struct LogLine {
     /// Sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]
 
-    /// Creates a line from an event.
+    /// Creates a line from an event. Only the first 64 pairs in the order of their keys are kept.
     /// - Parameters:
+    ///   - time: The time of the event.
+    ///   - level: The level of the event.
+    ///   - label: The label of the logger.
+    ///   - message: The message, which is cut when the line is written.
     ///   - metadata: Metadata in the order of precedence: of equal keys, the value in the first dictionary is used.
     ///   - values: Further metadata, used for keys that no dictionary has.
     init(
@@ -122,9 +126,10 @@ struct LogLine {
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// Masks the text, then cuts it: half of a secret would not be recognized.
-    ///
-    /// - Parameter limit: The largest length in bytes, without the `…`.
+    /// Returns a text that is masked and then cut. A secret is masked before the cut, because the rest of a secret would not be recognized.
+    /// - Parameters:
+    ///   - text: The text. Only four times the limit is searched for secrets; the rest is dropped.
+    ///   - limit: The largest length in bytes, without the `…` that marks a cut text.
     static func bounded(_ text: String, _ limit: Int) -> String {
         // Text far beyond the limit is cut before masking.
         let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text

@@ -1,11 +1,15 @@
 public import Logging
 
-/// Masks everything in a log text that looks like an address or a secret. This is a last safeguard: code must not log secrets in the first
-/// place.
+/// Masks parts of a log text that look like an address or a secret. This is a last safeguard: code must not log secrets in the first place.
 ///
-/// Masked are email addresses, also with `%40`; the text after `Bearer` and `Basic`; JSON Web Tokens; and base64url texts of 43 characters
-/// or more, the length of 256 random bits. ``LineLogHandler`` also hides the whole value of a key whose last part is a word such as
-/// `password`, `token` or `email`.
+/// These parts are masked:
+///
+/// - Email addresses, also with `%40` instead of the at sign.
+/// - The credential after `Bearer` and `Basic`.
+/// - JSON Web Tokens.
+/// - base64url texts of 43 characters or more, which is the length of 256 random bits.
+///
+/// ``LineLogHandler`` also hides the whole value of a key whose last part is a word such as `password`, `token` or `email`.
 ///
 /// ```swift
 /// LogRedaction.masked("reset for ana@example.com")  // "reset for [address]"
@@ -18,7 +22,9 @@ public enum LogRedaction {
     private static let address = "[address]"
     private static let token = "[token]"
 
-    /// Returns the text with all such parts masked.
+    /// Returns a text in which addresses and secrets are masked.
+    /// - Parameter text: Any text. An identifier of 43 or more word characters is masked, too, even if it is no secret.
+    /// - Returns: The same text if there is nothing to mask.
     /// - Complexity: O(*n*). Most texts are only scanned once and returned unchanged.
     public static func masked(_ text: String) -> String {
         guard mayHoldSecret(text) else { return text }
@@ -76,7 +82,8 @@ public enum LogRedaction {
         }
     }
 
-    /// Whether the value of this key is always hidden: whether its last part, after a dot or an underscore, is one of the secret words.
+    /// Whether the value of this key is always hidden. This is the case if the last part of the key, after a dot or an underscore, is one
+    /// of the secret words. Case doesn't matter.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -115,7 +122,8 @@ public enum LogRedaction {
         return begin < sign && end > sign + length ? begin..<end : nil
     }
 
-    /// Returns the range of the credential after a scheme of HTTP authentication.
+    /// Returns the range of the credential after a scheme of HTTP authentication; `nil` if the word is no scheme, or if less than 8
+    /// characters follow.
     private static func credentialRange(_ bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
         guard equals(bytes[word], "bearer") || equals(bytes[word], "basic") else { return nil }
         var begin = word.upperBound
@@ -160,9 +168,10 @@ extension UInt8 {
     fileprivate var isCredential: Bool { isWord || ".~+/=".utf8.contains(self) }
 }
 
-/// An error whose description may be logged: it contains no secret, no address and no user input.
+/// An error whose description may be logged, because it contains no secret, no address and no user input.
 ///
-/// Conform an error only if all its cases meet that. For any other error, only the type is logged.
+/// Conform an error only if this is true for all its cases. Of any other error, `Logger.Metadata.failure(_:_:)` only logs the
+/// type.
 public protocol LogSafeError: Error, CustomStringConvertible {}
 
 extension Logger.Metadata {

@@ -1,7 +1,7 @@
 public import CoreMetrics
 import Synchronization
 
-/// A metrics factory that stores counters, gauges and histograms in memory and writes them in Prometheus' text format (exposition 0.0.4).
+/// A metrics factory that stores counters, gauges and histograms in memory, and writes them in Prometheus' text format (exposition 0.0.4).
 ///
 /// ```swift
 /// let metrics = PrometheusMetrics(prefix: "notes_")
@@ -9,12 +9,26 @@ import Synchronization
 /// print(metrics.text())
 /// ```
 ///
-/// Names follow Prometheus' conventions: counters end in `_total`; timers measure seconds and end in `_seconds`. The number of series is
-/// bounded: further series are not stored, and are counted in `metrics_series_dropped_total`. A name that is used for two kinds of metrics
-/// keeps the first kind.
+/// Names follow Prometheus' conventions: counters end in `_total`, and timers measure seconds and end in `_seconds`. Missing suffixes are
+/// added. A name that is used for two kinds of metrics keeps the first kind.
 ///
-/// Creating a metric takes a lock of the factory and a dictionary lookup, so create it once where it is used often. Recording takes a lock
-/// of the series only. Values live as long as the process: Prometheus detects a restart by the decrease of counters.
+/// The number of series is bounded, so labels that a client can choose can't exhaust the memory. Further series are not stored, and are
+/// counted in `metrics_series_dropped_total`.
+///
+/// All methods can be called by several threads. Creating a metric takes a lock of the factory and a dictionary lookup, so create a metric
+/// once where it is used often. Recording only takes a lock of the series. Values live as long as the process: Prometheus detects a restart
+/// by the decrease of counters.
+///
+/// The text has the series in a stable order, with their help and type:
+///
+/// ```
+/// # HELP app_calls_total Calls.
+/// # TYPE app_calls_total counter
+/// app_calls_total{method="GET",route="/a"} 1
+/// app_calls_total{method="GET",route="/b"} 2
+/// # TYPE app_load gauge
+/// app_load 1.5
+/// ```
 public final class PrometheusMetrics: MetricsFactory {
     /// The series of one name.
     private struct Family {
@@ -38,9 +52,9 @@ public final class PrometheusMetrics: MetricsFactory {
 
     /// Creates a factory without series.
     /// - Parameters:
-    ///   - prefix: The prefix of all names, such as `holdfast_`.
-    ///   - mostSeries: The largest number of series; a histogram counts as one.
-    ///   - descriptions: Help texts and buckets, by the labels of counters, timers and recorders.
+    ///   - prefix: The prefix of all names, such as `holdfast_`. Characters that names can't have become underscores.
+    ///   - mostSeries: The largest number of series. A histogram counts as one.
+    ///   - descriptions: Help texts and buckets, by the labels of counters, timers and recorders, without the prefix.
     /// - Precondition: `mostSeries` is positive.
     public init(prefix: String = "", mostSeries: Int = 2_000, descriptions: [String: PrometheusDescription] = [:]) {
         precondition(mostSeries > 0, "mostSeries must be positive (is \(mostSeries))")
@@ -63,14 +77,14 @@ public final class PrometheusMetrics: MetricsFactory {
         series(.gauge, label, dimensions) { GaugeSeries() }
     }
 
-    /// Returns the histogram of a label and dimensions, or a gauge without aggregation.
+    /// Returns the histogram of a label and dimensions, or a gauge with the last value if `aggregate` is `false`.
     public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if !aggregate { return series(.gauge, label, dimensions) { GaugeSeries() } }
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.sizes
         return series(.histogram, label, dimensions) { HistogramSeries(bounds: bounds, unit: 1) }
     }
 
-    /// Returns the histogram of a label and dimensions, whose values are written in seconds.
+    /// Returns the histogram of a label and dimensions. Its values are recorded in nanoseconds and written in seconds.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.seconds
         return series(.histogram, label, dimensions, suffix: "_seconds") { HistogramSeries(bounds: bounds, unit: 1e9) }
@@ -111,7 +125,7 @@ public final class PrometheusMetrics: MetricsFactory {
         return text.text
     }
 
-    /// Returns a series, which is created if it is missing. A series beyond the bound works, but is not stored.
+    /// Returns a series, which is created if it is missing. A series that can't be stored works for its caller, but no scrape contains it.
     private func series<Series: PrometheusSeries>(
         _ kind: PrometheusKind,
         _ label: String,

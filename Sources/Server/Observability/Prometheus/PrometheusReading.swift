@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The kind of a metric.
+/// The kind of a metric. The raw value is the name in the text format.
 public enum PrometheusKind: String, Hashable, Sendable {
-    /// A value that only increases, a value that also decreases, and values counted by size. The raw value is the name in the text format.
+    /// A counter only increases, a gauge can also decrease, and a histogram counts values by size.
     case counter, gauge, histogram
 }
 
@@ -29,7 +29,8 @@ public struct PrometheusDescription: Hashable, Sendable {
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
-/// A value that is read when the metrics are requested.
+/// A value that is read when the metrics are requested, such as the size of a file. Use it instead of a gauge if the value is cheap to read
+/// and changes without an event in the code.
 public struct PrometheusReading: Sendable {
     /// The full name, such as `process_open_fds`.
     public let name: String
@@ -44,10 +45,10 @@ public struct PrometheusReading: Sendable {
 
     /// Creates a reading.
     /// - Parameters:
-    ///   - name: The full name. Characters that names can't have become underscores.
-    ///   - kind: The kind of the metric.
+    ///   - name: The full name with its unit, such as `process_resident_memory_bytes`. Characters that names can't have become underscores.
+    ///   - kind: The kind of the metric. A reading has one value, so it can't be a histogram.
     ///   - help: The help text, one line.
-    ///   - value: The value.
+    ///   - value: The current value.
     ///   - labels: The names and values of its labels.
     public init(_ name: String, _ kind: PrometheusKind, _ help: String, _ value: Double, labels: [(String, String)] = []) {
         self.name = PrometheusText.name(name)
@@ -55,10 +56,11 @@ public struct PrometheusReading: Sendable {
     }
 }
 
-/// Measurements of this process by the operating system, with the names that Prometheus' client libraries use, so that standard dashboards
+/// Measurements of this process by the operating system. They have the names that Prometheus' client libraries use, so standard dashboards
 /// work.
 public enum ProcessReadings {
-    /// Returns the measurements. Memory and descriptors are read from `/proc`, and omitted on systems without it.
+    /// Returns the current measurements. Memory and descriptors are read from `/proc`; systems without it omit them. The call takes a few
+    /// system calls, so it is fast enough for each scrape.
     /// - Parameter start: The start time of the process.
     /// - Returns: Up to five readings: start time, processor time, memory, open descriptors and their limit.
     public static func all(startedAt start: Date) -> [PrometheusReading] {

@@ -1,9 +1,14 @@
 import CoreMetrics
 import Synchronization
 
-/// The values of one name with one set of labels. Its lock is held for some instructions, so recording never waits for a scrape.
+/// The values of one name with one set of labels. A scrape holds the lock of a series only while it copies the values, so recording never
+/// waits for the rest of a scrape.
 protocol PrometheusSeries: AnyObject, Sendable {
-    /// Writes the samples.
+    /// Writes the samples of the series.
+    /// - Parameters:
+    ///   - name: The name with its suffix.
+    ///   - labels: The encoded labels, without braces.
+    ///   - text: The text to which the samples are added.
     func write(_ name: String, _ labels: String, to text: inout PrometheusText)
 }
 
@@ -13,7 +18,7 @@ final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounte
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
 
-    /// Adds an amount; negative and infinite ones are ignored.
+    /// Adds an amount. Amounts that are negative, zero or infinite are ignored, because Prometheus reads a decreasing counter as a restart.
     func increment(by amount: Double) {
         // A decreasing counter would be read as a restarted one.
         guard amount > 0, amount.isFinite else { return }
@@ -67,7 +72,9 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     func record(_ value: Int64) { record(Double(value)) }
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
 
-    /// Counts a value in its bucket. Infinite values are ignored.
+    /// Counts a value in the first bucket whose bound is at least the value. Infinite values are ignored, because one of them would make
+    /// the sum useless.
+    /// - Complexity: O(number of buckets).
     func record(_ value: Double) {
         let value = value / unit
         // One such value would make the sum useless forever.

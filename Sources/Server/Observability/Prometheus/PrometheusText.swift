@@ -2,11 +2,11 @@
 struct PrometheusText {
     private(set) var text = ""
 
-    /// Begins a family of samples.
+    /// Begins a family of samples. All samples of a name must follow its beginning without other names in between.
     /// - Parameters:
     ///   - name: The name, without the suffixes of a histogram.
-    ///   - kind: The kind.
-    ///   - help: The help text; `nil` for none.
+    ///   - kind: The kind of the metric.
+    ///   - help: The help text; `nil` omits it.
     mutating func begin(_ name: String, _ kind: PrometheusKind, help: String?) {
         if let help { text += "# HELP \(name) \(Self.escaped(help, quote: false))\n" }
         text += "# TYPE \(name) \(kind.rawValue)\n"
@@ -26,9 +26,9 @@ struct PrometheusText {
         return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
-    /// Encodes labels, sorted by name. Of several with one name, the first is used.
-    ///
-    /// Values are cut after 200 characters.
+    /// Encodes labels, sorted by name. If several labels have the same name, the first one is used. Values are cut after 200 characters.
+    /// - Parameter pairs: The names and values. Characters that names can't have become underscores.
+    /// - Returns: The labels without braces; empty if there are none.
     static func labels(_ pairs: [(String, String)]) -> String {
         var seen: Set<String> = []
         return
@@ -46,7 +46,7 @@ struct PrometheusText {
         return sane(text, allowing: ":")
     }
 
-    /// Converts a text to the name of a label.
+    /// Converts a text to the name of a label. Names that Prometheus reserves get the prefix `label_`.
     private static func labelName(_ text: String) -> String {
         let name = sane(text, allowing: "")
         // Prometheus reserves `le` for histograms, and names that begin with two underscores.

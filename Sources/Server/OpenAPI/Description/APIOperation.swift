@@ -2,39 +2,54 @@ package import AccountContract
 public import ErrorContract
 package import StrictJSON
 
-/// An operation of the API, which is a method and a path, with its request, responses, errors, limits and idempotency. The router, the
-/// OpenAPI document, the reference page and the tests of limits are derived from it.
+/// An operation of the API: a method and a path, with the request, the responses, the errors, the limits and the idempotency.
+///
+/// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. So a new member of a
+/// request or a new error code appears in all of them without a second change.
 ///
 /// The router serves a path with and without a trailing slash. ``path`` is the one that clients should call.
 ///
 /// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` determines which operations a
 /// server has, and some members of these operations.
+///
+/// ```swift
+/// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
+/// let codes = description.operation("POST", "/api/auth/login")?.codes(description.settings)
+/// ```
+///
+/// An operation is a value without a connection to a server, so it can be read from any task.
 public struct APIOperation: Sendable {
-    /// The HTTP method.
+    /// The HTTP method. The raw value is the method as a request line contains it. The server also serves `HEAD` for each `GET`; the
+    /// description doesn't list it.
     public enum Method: String, Sendable {
         /// Reads data.
         case get = "GET"
-        /// Changes data, or has a body.
+        /// Changes data, or reads data by a secret that must not be part of an address.
         case post = "POST"
     }
 
-    /// The format of the operation's errors.
+    /// The format of the operation's errors. A client can replace the formats of ``configured`` and ``form(_:)`` by problem details (RFC
+    /// 9457) with `Accept: application/problem+json`.
     public enum ErrorStyle: Hashable, Sendable {
-        /// The configured format of the server.
+        /// The default format of the server, which is ``APISettings/errorForm``.
         case configured
-        /// The given format.
+        /// A fixed format that the configuration doesn't change. Routes for apps that are already installed use it, because these apps
+        /// decode only one format.
         case form(ErrorForm)
-        /// A page for users.
+        /// An HTML page for users of a browser. The code is only in the header `X-Error-Code`.
         case page
     }
 
-    /// Whether a request can be repeated with its `Idempotency-Key`, and to whom the key belongs.
+    /// Whether a client can repeat a request with the same `Idempotency-Key`, and which requests share a key.
     package enum Idempotency: Hashable, Sendable {
-        /// No, because responses with secrets must not be stored.
+        /// The operation ignores the header. Operations whose responses contain secrets have this policy, because such responses must not
+        /// be stored.
         case none
-        /// Yes. A key belongs to the client's address.
+        /// The operation accepts the header. Two requests with the same key are the same request only if they come from the same client
+        /// address.
         case byClient
-        /// Yes. A key belongs to the reset token in the body, because an app that retries later often has another address.
+        /// The operation accepts the header. Two requests with the same key are the same request only if their bodies have the same reset
+        /// token. The client's address doesn't matter, because an app that retries later often has another address.
         case byResetToken
     }
 
@@ -42,36 +57,44 @@ public struct APIOperation: Sendable {
     public let method: Method
     /// The path, with parameters in braces, such as `/errors/{code}`. It begins with a slash and has none at its end.
     public let path: String
-    /// The name of the operation in the document (`operationId`), and its anchor on the page. It is unique, and part of the API: generators
-    /// derive names of functions from it.
+    /// The name of the operation in the document (`operationId`), and its anchor on the reference page.
+    ///
+    /// The name is unique. It is part of the API, because generators of clients derive names of functions from it.
     public let id: String
-    /// The heading, a few words without a period.
+    /// The heading of the operation: a few words without a period.
     public let summary: String
-    /// The description for callers.
+    /// The description for callers. The document adds a sentence for each active limit.
     package let about: Prose
-    /// Whether an access token is needed.
+    /// Whether the request must have an access token in `Authorization: Bearer`.
     package internal(set) var needsSession = false
     /// The parameters besides ``APIParameter/common`` and the idempotency key.
     package internal(set) var parameters: [APIParameter] = []
     /// The body of the request; `nil` if there is none.
     package internal(set) var request: RequestContent?
-    /// The responses that are not errors, at most one for each status.
+    /// The responses that are not errors, at most one for each status. Errors follow from ``codes(_:)``.
     package internal(set) var responses: [DescribedResponse]
-    /// The responses if error bodies have the form `success` and the responses then differ.
+    /// The responses that replace ``responses`` if the configured format of errors is `success`. Empty if the responses don't depend on the
+    /// format.
     var wrappedResponses: [DescribedResponse] = []
-    /// The codes that are specific to this operation. The other members add the codes of decoding, of stores and of limits.
+    /// The codes that are specific to this operation. ``codes(_:)`` adds the codes of decoding, of stores and of limits.
     var ownCodes: [ErrorCode] = []
+    /// The policy for the header `Idempotency-Key`.
     package internal(set) var idempotency = Idempotency.none
-    /// Whether the request is refused when the server is overloaded. Health checks and metrics are not.
+    /// Whether an overloaded server refuses the request with 503. Health checks and metrics are served under overload, too: otherwise an
+    /// orchestrator would restart a server that is only busy.
     var isShed = true
-    /// Whether the operation uses a store, which may fail or be busy.
+    /// Whether the operation uses a store. If so, it can return the codes for a failed store (`SERVER_DATABASE_ERROR`) and a busy one
+    /// (`SERVER_SERVICE_UNAVAILABLE`).
     var asksStore = false
     /// The limits that count the request, in the order in which responses report them.
     package internal(set) var limits: [AccountLimit] = []
-    /// The format of the errors. Routes of apps in the field have a fixed one.
+    /// The format of the errors, which is the configured one by default.
     package internal(set) var errorStyle = ErrorStyle.configured
 
     /// Returns the operation with the settings of a server: the policy of new passwords, and the responses of the configured format.
+    /// - Parameter settings: The settings of the server.
+    /// - Returns: A copy, in which `NewPassword` in the request has the lengths of the settings. If the format of errors is `success`, the
+    ///   copy has the wrapped responses.
     func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
         copy.request?.replace(
@@ -81,15 +104,17 @@ public struct APIOperation: Sendable {
         return copy
     }
 
-    /// The operation's parameters, including the idempotency key.
+    /// The parameters of the operation, and the idempotency key if the operation accepts one. ``APIParameter/common`` is not included.
     package var allParameters: [APIParameter] { parameters + (idempotency == .none ? [] : [.idempotencyKey]) }
 
     /// Returns all codes that the operation may return, in the order of the catalogue.
     ///
-    /// Most codes follow from the members of the operation. For example, a request type adds the errors of decoding, and limits add the
-    /// code of a 429. So only codes that are specific to the operation are listed by hand.
-    /// - Parameter settings: The settings of the server: without active limits, an operation can't return `RATE_LIMIT_EXCEEDED`.
-    /// - Complexity: O(codes of the catalogue).
+    /// Most codes follow from the members of the operation. For example, a request body adds the codes of decoding, and an active limit
+    /// adds the code of a 429. Only codes that are specific to the operation are listed by hand.
+    /// - Parameter settings: The settings of the server. Without an active limit, `RATE_LIMIT_EXCEEDED` is only included if the operation
+    ///   accepts an idempotency key.
+    /// - Returns: Each code once. `SERVER_INTERNAL_ERROR` is always included.
+    /// - Complexity: O(number of codes in the catalogue).
     public func codes(_ settings: APISettings) -> [ErrorCode] {
         var codes = Set(ownCodes + [.serverInternalError])
         if let request { codes.formUnion(request.codes) }
@@ -109,16 +134,21 @@ public struct APIOperation: Sendable {
     }
 
     /// Returns all statuses that the operation may return, with and without errors.
+    /// - Parameter settings: The settings of the server, which determine the possible codes.
+    /// - Complexity: O(number of codes in the catalogue).
     public func statuses(_ settings: APISettings) -> Set<Int> {
         Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
-    /// Returns the active limits that count the request, in the order of the settings.
+    /// Returns the active limits that count the request, in the order of the settings. Empty if the server limits none of the operation's
+    /// requests.
     package func limits(in settings: APISettings) -> [APISettings.Limit] {
         settings.limits.filter { limits.contains($0.limit) }
     }
 
-    /// Returns the format of the operation's errors; `nil` if they are pages.
+    /// Returns the format of the operation's JSON errors.
+    /// - Parameter settings: The settings with the default format.
+    /// - Returns: The format; `nil` if the errors are pages.
     func errorForm(_ settings: APISettings) -> ErrorForm? {
         switch errorStyle {
         case .configured: settings.errorForm
@@ -128,21 +158,23 @@ public struct APIOperation: Sendable {
     }
 }
 
-/// The body of a request: JSON, or the same members as a form. The server accepts both for each operation.
+/// The body of a request. The server accepts each body in two media types: as JSON, and with the same members as
+/// `application/x-www-form-urlencoded`.
 package struct RequestContent: Sendable {
-    /// The schema, whose name is that of the wire type.
+    /// The schema of the JSON body. Its name is the name of the wire type, unless the initializer received another one.
     package private(set) var schema: NamedSchema
-    /// An example that the type can be decoded from.
+    /// An example of the body. The wire type can be decoded from it.
     package let example: JSONObject
-    /// Whether browsers send it from a page of the server.
+    /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON, and errors in fields are
+    /// part of the page rather than codes.
     package let isForm: Bool
 
-    /// Derives the schema from a wire type.
+    /// Derives the schema from a wire type by decoding the example.
     /// - Parameters:
     ///   - type: The type that the server decodes.
-    ///   - name: The name of the schema; the type's name if `nil`.
+    ///   - name: The name of the schema; `nil` uses the name of the type.
     ///   - example: An example with all members.
-    ///   - isForm: Whether browsers send it from a page of the server.
+    ///   - isForm: Whether browsers send the body from a page of the server.
     /// - Precondition: The type can be decoded from the example.
     init(_ type: (some Decodable).Type, named name: String? = nil, example: JSONObject, isForm: Bool = false) {
         let recorded = NamedSchema(recording: type, example: .object(example), optional: .nullable)
@@ -151,7 +183,8 @@ package struct RequestContent: Sendable {
         self.isForm = isForm
     }
 
-    /// Replaces the schema of a member by another one with the same name.
+    /// Replaces the schema of each member whose named schema has the same name. Only direct members are replaced, not members of members.
+    /// - Parameter other: The new schema, such as `NewPassword` with the configured lengths.
     mutating func replace(_ other: NamedSchema) {
         let fields = schema.schema.fields.map { field in
             guard case .named(let named) = field.schema.kind, named.name == other.name else { return field }
@@ -160,12 +193,15 @@ package struct RequestContent: Sendable {
         schema = NamedSchema(schema.name, Schema(kind: .object(fields), meaning: schema.schema.meaning))
     }
 
-    /// The schema of the body as a form.
+    /// The schema of the body as a form. Its name is the name of the JSON schema with the suffix `Form`.
     var formSchema: NamedSchema {
         NamedSchema("\(schema.name)Form", Schema(kind: .form(schema.schema.fields), meaning: schema.schema.meaning))
     }
 
-    /// The codes of errors in the body.
+    /// The codes with which the server can refuse the body.
+    ///
+    /// They cover reading (size, timeout, media type), decoding, and the rules of the members. `VALIDATION_INVALID_INPUT` is included if
+    /// the body has more than one member, because several different problems are reported under this code.
     var codes: Set<ErrorCode> {
         let fields = schema.schema.fields
         var codes: Set<ErrorCode> = [
@@ -182,12 +218,12 @@ package struct RequestContent: Sendable {
 
 /// A parameter in the path, the query, the headers or a cookie. Only those in the path are required.
 package struct APIParameter: Sendable {
-    /// The part of the request that has the parameter.
+    /// The part of the request that has the parameter. The raw values are those of `in` in OpenAPI.
     package enum Place: String, Sendable {
         case path, query, header, cookie
     }
 
-    /// The name; header names are compared without case.
+    /// The name. Names of headers are not case-sensitive; other names are.
     package let name: String
     /// The part of the request.
     package let place: Place
@@ -196,7 +232,7 @@ package struct APIParameter: Sendable {
     /// The description for callers.
     package let about: Prose
 
-    /// The parameter in OpenAPI.
+    /// The Parameter Object of OpenAPI (OpenAPI 3.1 §4.8.12).
     var json: JSONValue {
         [
             "name": .string(name), "in": .string(place.rawValue), "required": .bool(place == .path),
@@ -206,10 +242,11 @@ package struct APIParameter: Sendable {
 }
 
 extension APIParameter {
-    /// The parameters that every operation accepts. The document describes them once.
+    /// The parameters that every operation accepts. The document describes them once under `components`, and each operation refers to them.
     package static let common = [acceptLanguage, requestID]
 
-    /// The key of a request that can be repeated. The pattern accepts a text in quotes (RFC 9651) and a text without them.
+    /// The header `Idempotency-Key`, which makes a request repeatable. The pattern accepts a text in quotes (a String of RFC 9651) and a
+    /// text without them, each with at most 255 characters.
     static let idempotencyKey = APIParameter(
         name: "Idempotency-Key",
         place: .header,
@@ -225,7 +262,7 @@ extension APIParameter {
             """
     )
 
-    /// The preferred languages.
+    /// The header `Accept-Language` (RFC 9110 §12.5.4).
     static let acceptLanguage = APIParameter(
         name: "Accept-Language",
         place: .header,
@@ -233,7 +270,7 @@ extension APIParameter {
         about: "The languages that the user prefers (RFC 9110 §12.5.4). The server selects the best supported one for its texts."
     )
 
-    /// The id of the request, which the client may choose.
+    /// The header `X-Request-Id`. A value outside of the grammar is not an error: the server replaces it.
     static let requestID = APIParameter(
         name: "X-Request-Id",
         place: .header,

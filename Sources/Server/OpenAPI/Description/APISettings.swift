@@ -11,23 +11,26 @@ import Timekeeping
 /// let description = APIDescription(settings: settings)
 /// ```
 ///
-/// The defaults are those of a server in its default configuration without active limits. Values with secrets are no part of it, so the
+/// The defaults match a server in its default configuration, except that no limit is active. The settings contain no secrets, so the
 /// description can be public.
+///
+/// These settings only describe. They don't configure a server: a server with other settings than its description returns responses that
+/// the description doesn't list.
 public struct APISettings: Sendable {
-    /// An active rate limit, as the document states it: "At most 3 in 1 hour".
+    /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
         /// The limit, which names the operations that it counts.
         public let limit: AccountLimit
-        /// The number of requests that are admitted in a window, at least 1.
+        /// The number of requests that the server admits in a window, at least 1.
         public let quota: Int
-        /// The length of the window. Texts round it up to whole seconds.
+        /// The length of the window, greater than zero. Texts round it up to whole seconds.
         public let window: Duration
 
-        /// Creates a limit.
+        /// Creates a limit. The values are not validated.
         /// - Parameters:
-        ///   - limit: The limit.
-        ///   - quota: The number of requests that are admitted in a window.
-        ///   - window: The length of the window.
+        ///   - limit: The limit, which names the operations that it counts.
+        ///   - quota: The number of requests that the server admits in a window, at least 1.
+        ///   - window: The length of the window, greater than zero.
         public init(_ limit: AccountLimit, quota: Int, window: Duration) {
             self.limit = limit
             self.quota = quota
@@ -39,36 +42,44 @@ public struct APISettings: Sendable {
     public var appName: String
     /// The server's version, which becomes the version of the document.
     public var version: String
-    /// The configured address of the API, without a trailing slash; `nil` if it is the address of the document.
+    /// The configured address of the API, without a trailing slash, such as `https://accounts.example.com/app`.
+    ///
+    /// It becomes the only server of the document, and the beginning of the `type` of problem details. If it is `nil`, the document refers
+    /// to the address that it was loaded from.
     public var baseURL: String?
-    /// The default format of error bodies. A client can request problem details (RFC 9457) by `Accept`.
+    /// The default format of error bodies. A client can request problem details (RFC 9457) with `Accept: application/problem+json` instead.
     public var errorForm: ErrorForm = .standard
-    /// The languages of the texts, the default language first.
+    /// The languages of the texts, with the default language first. They are the values that `Content-Language` can have.
     public var languages: [Language] = Language.supported
-    /// The shortest new password, in characters. The longest has 256.
+    /// The smallest length of a new password, in characters. The document's maximum is always 256 characters.
     public var minimumPasswordLength = 8
     /// Whether a new password needs both letters and digits.
     public var needsLettersAndDigits = false
-    /// The limits in force; none by default. Operations without an active limit don't document `RateLimit` headers.
+    /// The active limits. By default there are none. Operations without an active limit don't document the headers `RateLimit` and
+    /// `RateLimit-Policy`.
     public var limits: [Limit] = []
-    /// Whether the file for Apple's universal links is served.
+    /// Whether the server serves `/.well-known/apple-app-site-association`, the file for Apple's universal links.
     public var servesAppleAssociation = false
-    /// Whether the file for Android app links is served.
+    /// Whether the server serves `/.well-known/assetlinks.json`, the file for Android app links.
     public var servesAndroidLinks = false
-    /// Whether the server serves readiness at the address of the API.
+    /// Whether the server serves `/health/ready` at the address of the API. Set it to `false` if readiness is only served at another
+    /// address.
     public var servesReadiness = true
-    /// Whether the server serves metrics for Prometheus.
+    /// Whether the server serves `/metrics` in the text format of Prometheus.
     public var servesMetrics = false
-    /// Whether the server serves the routes for development.
+    /// Whether the server serves the routes for development, such as `/dev/mailbox`. It only does so on a loopback address.
     public var servesDevelopmentRoutes = false
 
-    /// Creates settings with the defaults of a server.
+    /// Creates settings with the defaults of a server. Change the other properties afterwards.
+    /// - Parameters:
+    ///   - appName: The app's name, which begins the title of the document.
+    ///   - version: The server's version, such as `1.0.0`.
     public init(appName: String, version: String) {
         self.appName = appName
         self.version = version
     }
 
-    /// The path that the configured address adds before the routes, such as `/app`; empty if there is none.
+    /// The path of the configured address, such as `/app`. Empty if the address has no path, or if there is no configured address.
     package var basePath: String {
         guard let rest = baseURL?.split(separator: "://", maxSplits: 1).last, let slash = rest.firstIndex(of: "/") else {
             return ""
@@ -78,13 +89,13 @@ public struct APISettings: Sendable {
 }
 
 extension APISettings.Limit {
-    /// A sentence that describes the limit.
+    /// A sentence that describes the limit, such as "At most 3 in 1 hour (`reset-email`)."
     package var words: Prose { "At most \(amount) (`\(limit.rawValue)`)." }
 
     /// The quota and the window, such as `3 in 1 hour`.
     package var amount: String { "\(quota) in \(span)" }
 
-    /// The window in the largest unit that divides it, such as `1 hour`, `90 seconds`.
+    /// The window in the largest unit that divides it without a remainder, such as `1 hour` or `90 seconds`.
     private var span: String {
         let seconds = window.wholeSecondsRoundedUp
         let (count, unit) =

@@ -1,11 +1,13 @@
 import ErrorContract
 package import StrictJSON
 
-/// A response that is not an error of the contract. Errors are derived from the codes of the operation.
+/// A response without an error code. The responses with error codes are derived from ``APIOperation/codes(_:)``, so they are not listed.
+///
+/// Pages are an exception: an operation whose errors are pages lists them here, because the text of the page depends on the operation.
 package struct DescribedResponse: Sendable {
     /// A body in one media type.
     package struct Content: Sendable {
-        /// The media type without parameters, such as `application/json`.
+        /// The media type without parameters, such as `application/json`. It is unique among the contents of a response.
         package let mediaType: String
         /// The schema of the body.
         package let schema: Schema
@@ -13,11 +15,19 @@ package struct DescribedResponse: Sendable {
         package let example: JSONValue?
 
         /// Creates JSON content.
+        /// - Parameters:
+        ///   - schema: The schema of the body.
+        ///   - example: An example that the schema accepts.
         static func json(_ schema: NamedSchema, example: JSONValue) -> Content {
             Content(mediaType: "application/json", schema: .named(schema), example: example)
         }
 
-        /// Creates JSON content from a wire type.
+        /// Creates JSON content from a wire type. The schema is recorded from the example, and all members are required, because Holdfast
+        /// sends every member of a response.
+        /// - Parameters:
+        ///   - type: The type that the server encodes. It must also be decodable.
+        ///   - example: An example with all members.
+        /// - Precondition: The type can be decoded from the example.
         static func json(_ type: (some Decodable).Type, example: JSONValue) -> Content {
             json(NamedSchema(recording: type, example: example, optional: .required), example: example)
         }
@@ -26,38 +36,40 @@ package struct DescribedResponse: Sendable {
         static let page = Content(mediaType: "text/html", schema: .text(), example: nil)
     }
 
-    /// An operation that can follow, with members of this response in its request. Generators and test tools use it to call operations in
-    /// sequence.
+    /// An operation that can follow, with members of this response in its request. Generators and test tools use links to call operations
+    /// in sequence (OpenAPI 3.1 §4.8.20).
     struct Link: Sendable {
+        /// The name of the link, unique in its response.
         let name: String
         /// The `id` of the next operation.
         let operationID: String
-        /// Members of the next request, as runtime expressions (OpenAPI 3.1 §4.8.20.4).
+        /// Members of the next request, as runtime expressions (OpenAPI 3.1 §4.8.20.4), such as `$response.body#/refresh_token`.
         let request: JSONObject
         let about: String
     }
 
-    /// The HTTP status.
+    /// The HTTP status, unique among the responses of an operation.
     package let status: Int
     /// The meaning of the response.
     package let about: Prose
-    /// The bodies by media type; several if the client can choose by `Accept`, and none for a response without a body.
+    /// The possible bodies, at most one for each media type. There are several if the client can choose with `Accept`, and none if the
+    /// response has no body.
     package let contents: [Content]
     /// The headers besides those that all responses have.
     let headers: [APIHeader]
     /// The operations that can follow.
     let links: [Link]
-    /// Whether the body is in the user's language, which `Content-Language` names.
+    /// Whether the body is in the user's language, which `Content-Language` names. Each page and each message to users is.
     let isLocalized: Bool
 
     /// Creates a response.
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - about: The description for callers.
-    ///   - contents: The bodies by media type.
+    ///   - contents: The possible bodies. Without any, the response has no body.
     ///   - headers: The headers besides those that all responses have.
     ///   - links: The operations that can follow.
-    ///   - isLocalized: Whether the body is in the user's language.
+    ///   - isLocalized: Whether the body is in the user's language. If so, the response has the header `Content-Language`.
     init(
         _ status: Int,
         _ about: Prose,
@@ -74,7 +86,11 @@ package struct DescribedResponse: Sendable {
         self.isLocalized = isLocalized
     }
 
-    /// Creates a page in the user's language.
+    /// Creates the description of a page in the user's language.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - about: The description of the page's content.
+    ///   - headers: The headers besides those that all responses have.
     static func page(_ status: Int, _ about: Prose, headers: [APIHeader] = []) -> DescribedResponse {
         DescribedResponse(status, about, .page, headers: headers, isLocalized: true)
     }
@@ -86,7 +102,7 @@ struct APIHeader: Sendable {
     let name: String
     /// The schema of its value.
     let schema: Schema
-    /// Whether every response with the status has it.
+    /// Whether every response with the status has the header. Clients may rely on a required header.
     var isRequired = true
     let about: Prose
 
@@ -105,14 +121,14 @@ extension APIHeader {
             "The id of the request in the server's log: the request's `X-Request-Id` if it is valid, otherwise a new one."
     )
 
-    /// The delay before a retry.
+    /// The delay in seconds before a retry can succeed (RFC 9110 §10.2.3).
     static let retryAfter = APIHeader(
         name: "Retry-After",
         schema: .integer(0...Int(Int32.max)),
         about: "The delay in seconds before the client may repeat the request. The body contains it as `retry_after`."
     )
 
-    /// The scheme of authentication, with status 401.
+    /// The scheme of authentication, which responses with status 401 have (RFC 6750 §3).
     static let authenticate = APIHeader(
         name: "WWW-Authenticate",
         schema: .text(TextRules(choices: ["Bearer"])),
@@ -120,7 +136,7 @@ extension APIHeader {
         about: "The scheme by which requests authenticate (RFC 6750)."
     )
 
-    /// The state of the limits that count the request.
+    /// The two headers that report the policies and the remaining quotas of the limits that count the request.
     static let rateLimits = [
         APIHeader(
             name: "RateLimit-Policy",
@@ -136,11 +152,11 @@ extension APIHeader {
         ),
     ]
 
-    /// A list of names in quotes with parameters (RFC 9651).
+    /// A list of names in quotes with parameters, such as `"reset-email";q=3;w=3600` (RFC 9651).
     private static let limitPattern = #"^"[^"]+"(;[a-z]+=[^;,]+)*(, "[^"]+"(;[a-z]+=[^;,]+)*)*$"#
 
     /// Returns the header with the language of the texts.
-    /// - Parameter languages: The languages of the server.
+    /// - Parameter languages: The languages of the server, which become the only valid values.
     static func contentLanguage(_ languages: [Language]) -> APIHeader {
         APIHeader(
             name: "Content-Language",
@@ -149,10 +165,11 @@ extension APIHeader {
         )
     }
 
-    /// Returns the header with an error code.
+    /// Returns the header `X-Error-Code`.
     /// - Parameters:
-    ///   - codes: The codes that are possible.
-    ///   - isRequired: Whether every response with the status has it.
+    ///   - codes: The possible values.
+    ///   - isRequired: Whether every response with the status has the header. It is `false` if the same status is also used without an
+    ///     error.
     static func errorCode(_ codes: [ErrorCode], isRequired: Bool = true) -> APIHeader {
         APIHeader(
             name: "X-Error-Code",

@@ -4,28 +4,30 @@ public import StrictJSON
 
 /// The components of an OpenAPI document that describe errors, derived from a catalogue.
 ///
-/// ``OpenAPIDocument`` includes them. Use them alone if another service returns the same errors: write ``document(version:)`` to a file,
-/// and refer to its responses from that service's document.
+/// ``OpenAPIDocument`` includes them, so a document of the account API doesn't need this type. Use it if another service returns the same
+/// errors: write ``document(version:)`` to a file, and refer to the responses in this file from the service's document.
 ///
 /// ```swift
 /// let errors = ErrorComponents(base: "https://accounts.example.com").document(version: "1.0.0")
 /// ```
+///
+/// The output only depends on the arguments: times and request ids in examples are fixed. So the file can be compared with a stored one.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The default format of error bodies.
+    /// The default format of error bodies. Its examples have the names of the codes; those of other formats have the format as a suffix.
     private let form: ErrorForm
     /// The languages that `Content-Language` can have.
     private let languages: [Language]
     /// The address before the paths of the codes' pages.
     private let base: String
 
-    /// Creates the components.
+    /// Creates the components. The work is done by ``document(version:)``.
     /// - Parameters:
     ///   - catalogue: The codes and their texts.
-    ///   - form: The default format of error bodies.
-    ///   - languages: The languages of the texts.
-    ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`. The `type` of problem details
-    ///     begins with it.
+    ///   - form: The default format of error bodies. Problem details (RFC 9457) are described in addition to it.
+    ///   - languages: The languages of the texts, which are the values of `Content-Language`.
+    ///   - base: The address before the paths of the codes' pages, such as `https://accounts.example.com`, without a trailing slash. The
+    ///     `type` of problem details begins with it. If it is empty, the `type` is a path.
     public init(
         catalogue: ErrorCatalogue = .standard,
         form: ErrorForm = .standard,
@@ -39,6 +41,8 @@ public struct ErrorComponents: Sendable {
     }
 
     /// Returns a document that only has the components of all codes, for other documents to refer to.
+    ///
+    /// A reference from another document has the form `errors.json#/components/responses/AUTH_INVALID_CREDENTIALS`.
     /// - Parameter version: The version of the document.
     /// - Returns: An OpenAPI document without paths: schemas, headers, examples, and a response for each code.
     /// - Complexity: O(number of codes).
@@ -68,7 +72,10 @@ public struct ErrorComponents: Sendable {
         return .object(JSONObject(headers.map { ($0.name, $0.json) }))
     }
 
-    /// Returns the examples of a code by name: one in each format, and one as a problem.
+    /// Returns the examples of a code by name: one for each format, and one as a problem (RFC 9457).
+    /// - Parameters:
+    ///   - code: The code. A code that the catalogue doesn't have has no examples.
+    ///   - forms: The formats. Problem details may be among them; their example still occurs only once.
     func examples(of code: ErrorCode, in forms: [ErrorForm]) -> [(String, JSONValue)] {
         guard let definition = catalogue[code] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -79,7 +86,10 @@ public struct ErrorComponents: Sendable {
         }
     }
 
-    /// Returns the response with one of several codes of the same status, with an example for each code.
+    /// Returns the response for one or more codes of the same status, with an example for each code.
+    /// - Parameters:
+    ///   - codes: The codes, which have the same status.
+    ///   - form: The format of the body for clients that don't request problem details.
     func response(_ codes: [ErrorCode], in form: ErrorForm) -> JSONValue {
         let isProblem = form.rawValue == "problem"
         var contents: JSONObject = [:]
@@ -94,7 +104,12 @@ public struct ErrorComponents: Sendable {
     }
 
     /// Returns the headers of a response with one of several codes.
+    ///
+    /// `Retry-After` is included if one of the codes has status 429 or 503, or is `REQUEST_CONFLICT`. `WWW-Authenticate` is included with
+    /// status 401.
     /// - Parameters:
+    ///   - codes: The possible codes.
+    ///   - isLocalized: Whether the body is in the user's language.
     ///   - isRequired: Whether every response with the status is an error of these codes.
     ///   - isLimited: Whether limits may have counted the request.
     func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
@@ -110,7 +125,7 @@ public struct ErrorComponents: Sendable {
         return .object(headers)
     }
 
-    /// Returns the meanings of the codes as a list.
+    /// Returns a list in Markdown with the codes and their meanings.
     func description(_ codes: [ErrorCode]) -> Prose {
         Prose(codes.map { "- `\($0)`: \(catalogue[$0]?.summary ?? "")" }.joined(separator: "\n"))
     }
@@ -118,7 +133,7 @@ public struct ErrorComponents: Sendable {
     /// Returns a reference to a shared header.
     static func reference(to header: APIHeader) -> JSONValue { ["$ref": .string("#/components/headers/\(header.name)")] }
 
-    /// Returns the name of the example of a code as a problem.
+    /// Returns the name of the example of a code as a problem, such as `AUTH_EMAIL_EXISTS.problem`.
     private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
 
     /// Returns the name of an example. Examples in the configured format have the name of the code.
@@ -127,6 +142,10 @@ public struct ErrorComponents: Sendable {
     }
 
     /// Returns the content of a media type with references to the examples of several codes.
+    /// - Parameters:
+    ///   - schema: The schema of the body.
+    ///   - codes: The codes.
+    ///   - name: Returns the name of a code's example in the document.
     private func content(_ schema: NamedSchema, _ codes: [ErrorCode], _ name: (ErrorCode) -> String) -> JSONValue {
         let examples = codes.map { ($0.rawValue, JSONValue.object(["$ref": .string("#/components/examples/\(name($0))")])) }
         return ["schema": Schema.named(schema).json, "examples": .object(JSONObject(examples))]
@@ -141,14 +160,14 @@ extension [NamedSchema] {
     }
 }
 
-/// An example of a response with a code.
+/// An example of a response with a code. Time and request id are fixed, so that documents are the same each time.
 package struct ErrorExample {
     private let definition: ErrorDefinition
 
-    /// Creates the example of a code. Time and request id are fixed, so that documents are the same each time.
+    /// Creates the example of a code. Codes of validation get example fields, and statuses 429 and 503 get an example delay.
     package init(definition: ErrorDefinition) { self.definition = definition }
 
-    /// The members of the response.
+    /// The members of the response. The `type` of the problem is a path.
     var payload: ErrorPayload {
         payload(base: "")
     }
@@ -171,14 +190,14 @@ package struct ErrorExample {
         return payload
     }
 
-    /// Returns the body in a format.
+    /// Returns the body of the example in a format, as a server would send it.
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
     /// Returns the body as a problem of RFC 9457.
     /// - Parameter base: The address before the path of the code's page.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 
-    /// The English text. Codes with variable texts get a typical one.
+    /// The English text. Codes whose text has variable parts get a typical text.
     private var message: String {
         let text: LocalizedText =
             switch definition.code {
@@ -188,8 +207,10 @@ package struct ErrorExample {
         return text.text(in: .english)
     }
 
+    /// The details of the example. Only a weak password has some.
     private var details: JSONObject { definition.code == .authWeakPassword ? ["reasons": ["too_short"]] : [:] }
 
+    /// The delay of the example; `nil` if responses with the code have none.
     private var retryAfter: Duration? {
         if definition.code == .requestConflict { return .seconds(1) }
         return usualWait
@@ -213,8 +234,10 @@ package struct ErrorExample {
         return [violation(.validationInvalidEmail, of: "email"), violation(.validationMissingField, of: "password")]
     }
 
+    /// Returns a field in which the code can occur.
     private static func field(_ code: ErrorCode) -> String { code == .validationInvalidEmail ? "email" : "first_name" }
 
+    /// Returns a problem with a field, with the text of the code in English.
     private func violation(_ code: ErrorCode, of field: String) -> FieldViolation {
         FieldViolation(
             field: field,

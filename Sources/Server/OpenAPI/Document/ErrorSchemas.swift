@@ -1,13 +1,13 @@
 import ErrorContract
 import StrictJSON
 
-/// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand; tests validate
-/// the examples of all codes against them.
+/// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand: error bodies
+/// are encoded by `ErrorForm` and have no wire type to record. Tests validate the examples of all codes against these schemas.
 enum ErrorSchemas {
     /// All schemas, without those that they refer to.
     static let all = [standard, flat, success, detail, problem]
 
-    /// Returns the schema of a format's bodies. An unknown format has the standard one.
+    /// Returns the schema of a format's bodies. A format that is not known here gets the schema of the standard format.
     static func schema(of form: ErrorForm) -> NamedSchema {
         // Compares names: a new format has its schema here before it has its case.
         switch form.rawValue {
@@ -19,7 +19,7 @@ enum ErrorSchemas {
         }
     }
 
-    /// A code, as a text with a grammar rather than an enumeration, so that generated clients accept codes of later versions.
+    /// An error code. The schema is a pattern rather than an enumeration, so that generated clients accept the codes of later versions.
     static let code = NamedSchema(
         "ErrorCode",
         .text(
@@ -45,7 +45,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// The default form: an `error` object.
+    /// The default form, whose members are in an object:
+    /// `{"error":{"code":"…","message":"…","details":{…},"timestamp":"…","request_id":"…"}}`
     static let standard = NamedSchema(
         "Error",
         .object(
@@ -54,7 +55,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with the same members at the top level.
+    /// The form with the same members at the top level. Field problems are texts by field in `details.field_errors`, without their codes.
     static let flat = NamedSchema(
         "FlatError",
         .object(
@@ -78,7 +79,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form of apps in the field, with `success: false`.
+    /// The form `success`: `{"success":false,"error_code":429,"errors":[{"field":"…","message":"…"}]}`. Apps that are already installed
+    /// decode it. The code is only in the header `X-Error-Code`.
     static let success = NamedSchema(
         "SuccessError",
         .object(
@@ -99,13 +101,13 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with one text only.
+    /// The form with one text only: `{"detail":"…"}`. The code and the request id are only in headers.
     static let detail = NamedSchema(
         "DetailError",
         .object(Field("detail", message), meaning: "An error in the form `detail`.")
     )
 
-    /// A problem with a field, in problem details.
+    /// A problem with a field, in problem details. Its members have the names of the example in RFC 9457 §3, plus `code` and `field`.
     static let problemItem = NamedSchema(
         "ProblemItem",
         .object(
@@ -117,7 +119,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// Problem details of RFC 9457, which every client can request.
+    /// Problem details of RFC 9457, which each client can request with `Accept: application/problem+json`. The members `code`, `timestamp`,
+    /// `request_id`, `retry_after` and `errors` are extensions of the contract (RFC 9457 §3.2).
     static let problem = NamedSchema(
         "Problem",
         .object(
@@ -138,10 +141,12 @@ enum ErrorSchemas {
         )
     )
 
+    /// The text of an error for the user.
     private static let message = Schema.text(TextRules(), "The text for the user, in the language of the response.")
     private static let status = Schema.integer(400...599, "The HTTP status.")
     private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "The time of the error.")
     private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
+    /// The delay of responses with 429 and 503. Its range is that of `Retry-After`.
     private static let retryAfter = Field(
         "retry_after",
         .integer(0...Int(Int32.max)),
@@ -150,6 +155,7 @@ enum ErrorSchemas {
     )
     private static let reasons = Field("reasons", .list(of: .text()), .optional, "The reasons why a password is too weak.")
     private static let check = Field("check", .text(), .optional, "The name of the failed readiness check.")
+    /// The details of the standard form.
     private static let details = Field(
         "details",
         .object(
@@ -162,6 +168,7 @@ enum ErrorSchemas {
         .required,
         "Details of the error."
     )
+    /// The member `reset_password`, which only refused sign-ins have.
     private static let resetPassword = Field(
         "reset_password",
         .constant(true),

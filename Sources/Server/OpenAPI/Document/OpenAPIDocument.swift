@@ -8,15 +8,18 @@ public import StrictJSON
 /// let document = OpenAPIDocument(description).json
 /// ```
 ///
-/// The document is the same for the same settings, member for member, so it can be compared with a stored one to detect changes of the API.
-/// It doesn't depend on requests: compute it once, and serve the bytes.
+/// Two documents with the same settings have the same members in the same order. So a document can be compared with a stored one to detect
+/// changes of the API. The document doesn't depend on requests: compute it once, and serve the bytes.
+///
+/// Use ``ErrorComponents`` instead to describe only the errors.
 public struct OpenAPIDocument: Sendable {
     /// The operations of the API.
     let description: APIDescription
     /// The schemas and responses of errors.
     let errors: ErrorComponents
 
-    /// Creates the document of a description. The work is done by ``json``.
+    /// Creates a writer for a description. It is cheap: ``json`` does the work.
+    /// - Parameter description: The API to describe. Its settings determine the address, the languages and the default format of errors.
     public init(_ description: APIDescription) {
         self.description = description
         errors = ErrorComponents(
@@ -26,7 +29,7 @@ public struct OpenAPIDocument: Sendable {
         )
     }
 
-    /// The document, computed each time.
+    /// The document. Each access computes it again, so store the result.
     /// - Complexity: O(number of operations and codes).
     public var json: JSONValue {
         [
@@ -45,7 +48,7 @@ public struct OpenAPIDocument: Sendable {
         ]
     }
 
-    /// The operations by path and method.
+    /// The operations by path and method. Paths have the order of the reference.
     private var paths: JSONValue {
         var paths: JSONObject = [:]
         for group in description.groups {
@@ -58,7 +61,7 @@ public struct OpenAPIDocument: Sendable {
         return .object(paths)
     }
 
-    /// The schemas, responses, parameters, headers and examples that operations refer to. Codes that no operation returns are left out.
+    /// The schemas, responses, parameters, headers and examples that operations refer to. Codes that no operation can return are left out.
     private var components: JSONValue {
         let schemas = (description.operations.flatMap(\.mentioned) + errors.schemas).unique
         let codes = ErrorCatalogue.standard.definitions.map(\.code).filter(usedCodes.contains)
@@ -78,12 +81,12 @@ public struct OpenAPIDocument: Sendable {
         return .object(components)
     }
 
-    /// The codes that any operation returns.
+    /// The codes that at least one operation can return with these settings.
     private var usedCodes: Set<ErrorCode> {
         Set(description.operations.flatMap { $0.codes(description.settings) })
     }
 
-    /// The configured format first, then the formats of single routes.
+    /// The formats of errors that at least one operation uses, in the order of `ErrorForm.allCases`.
     private var usedForms: [ErrorForm] {
         let forms = [description.settings.errorForm] + description.operations.compactMap { $0.errorForm(description.settings) }
         return ErrorForm.allCases.filter(forms.contains)
@@ -91,7 +94,8 @@ public struct OpenAPIDocument: Sendable {
 }
 
 extension APIOperation {
-    /// The named schemas of the requests and responses.
+    /// The named schemas of the parameters, the request and the responses, with those that they refer to. A schema may occur more than
+    /// once.
     var mentioned: [NamedSchema] {
         var schemas: [Schema] = parameters.map(\.schema)
         if let request { schemas += [.named(request.schema), .named(request.formSchema)] }
@@ -101,8 +105,10 @@ extension APIOperation {
 }
 
 extension OpenAPIDocument {
-    /// Returns the JSON of an operation.
-    /// - Parameter group: The group, which becomes its tag.
+    /// Returns the Operation Object of an operation (OpenAPI 3.1 §4.8.10).
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - group: The operation's group, whose title becomes the operation's tag.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -116,12 +122,12 @@ extension OpenAPIDocument {
         return .object(members)
     }
 
-    /// The description of an operation, followed by a sentence for each active limit.
+    /// Returns the description of an operation, followed by a sentence for each active limit.
     private func about(_ operation: APIOperation) -> Prose {
         operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
     }
 
-    /// Returns the JSON of a request body in both media types, first the one that clients of the operation usually send.
+    /// Returns the JSON of a request body in both media types. The first one is the type that clients of the operation usually send.
     private func json(of request: RequestContent) -> JSONValue {
         let example = JSONValue.object(request.example)
         let json = ("application/json", JSONValue.object(["schema": Schema.named(request.schema).json, "example": example]))
@@ -132,7 +138,7 @@ extension OpenAPIDocument {
         return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
     }
 
-    /// Returns the responses by status: those of the operation, and those of its codes.
+    /// Returns the responses by status, in ascending order: those of the operation, and those of its codes.
     private func responses(of operation: APIOperation) -> JSONValue {
         let codes = operation.codes(description.settings)
         var responses: JSONObject = [:]
@@ -144,8 +150,10 @@ extension OpenAPIDocument {
         return .object(responses)
     }
 
-    /// Returns the response of a status. If it stands for exactly one code in the configured format, it is a reference to the shared
-    /// response.
+    /// Returns the response of a status.
+    ///
+    /// A status can belong to a response without an error, to error codes, or to both. If it belongs to exactly one code in the configured
+    /// format, the result is a reference to the shared response of this code. Otherwise the response is written in full.
     private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
@@ -156,7 +164,7 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// Returns the response with a page for an error or for another response with the same status.
+    /// Returns the response for a status whose errors are pages. The description lists the response without an error first, then the codes.
     private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [
@@ -166,7 +174,7 @@ extension OpenAPIDocument {
         ]
     }
 
-    /// Returns the JSON of a response that is not an error.
+    /// Returns the Response Object of a response without an error (OpenAPI 3.1 §4.8.17), with its headers, contents and links.
     private func json(of answer: DescribedResponse, isLimited: Bool) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
         if answer.isLocalized {
@@ -184,7 +192,7 @@ extension OpenAPIDocument {
 }
 
 extension JSONValue {
-    /// Returns the response with additional contents.
+    /// Returns the response with additional media types, for a status that is used with and without an error.
     fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }

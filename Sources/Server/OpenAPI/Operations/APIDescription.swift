@@ -7,15 +7,20 @@ import ErrorContract
 /// let login = description.operation("POST", "/api/auth/login")
 /// ```
 ///
-/// Use it instead of the document's JSON to test or generate code in Swift: operations have typed limits and error codes.
+/// Use it instead of the document's JSON to test or generate code in Swift: operations have typed limits and error codes. Use
+/// ``OpenAPIDocument`` for tools that read OpenAPI.
+///
+/// All operations are created by the initializer; later accesses don't compute anything.
 public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
-    /// The operations in groups, in the order of the reference.
+    /// The operations in groups, in the order of the reference: sessions, password reset, pages, keys, app links, health, reference and, if
+    /// the settings include it, development.
     public let groups: [OperationGroup]
 
-    /// Creates the description of a server with these settings. Operations that the settings turn off are left out.
-    /// - Complexity: O(number of operations).
+    /// Creates the description of a server.
+    /// - Parameter settings: The settings of the server. Operations that the settings turn off are left out.
+    /// - Complexity: O(number of operations). The schemas of requests are recorded once for each process.
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
@@ -30,9 +35,12 @@ public struct APIDescription: Sendable {
     public var operations: [APIOperation] { groups.flatMap(\.operations) }
 
     /// Returns the operation of a method and a requested path, with or without a trailing slash.
+    ///
+    /// The comparison of names is exact and case-sensitive. Percent encoding is not removed.
     /// - Parameters:
-    ///   - method: The method in capitals, such as `POST`.
-    ///   - path: The path without a query. Any segment matches a parameter in braces.
+    ///   - method: The method in capitals, such as `POST`. `HEAD` matches no operation.
+    ///   - path: The path without a query. Each segment matches a parameter in braces, so `/errors/AUTH_EMAIL_EXISTS` matches
+    ///     `/errors/{code}`.
     /// - Returns: The first match; `nil` if there is none.
     /// - Complexity: O(number of operations).
     public func operation(_ method: String, _ path: String) -> APIOperation? {
@@ -50,7 +58,8 @@ public struct APIDescription: Sendable {
     /// The title of the document and the page.
     package var title: String { "\(settings.appName) account API" }
 
-    /// The introduction, which applies to all operations.
+    /// The introduction, which applies to all operations: paths, bodies, errors and languages. It depends on the default format of errors
+    /// and on the languages.
     package var introduction: Prose {
         """
         Accounts, sessions and password reset by emailed links.
@@ -70,15 +79,20 @@ public struct APIDescription: Sendable {
     }
 }
 
-/// A group of related operations, which is a tag of the document and a section of the page.
+/// A group of related operations. Each group is a tag of the document and a section of the reference page.
 public struct OperationGroup: Sendable {
-    /// The heading.
+    /// The heading, which is unique because it is also the name of the tag.
     public let title: String
     /// The description of the group.
     package let about: Prose
     /// The operations in the order of the reference.
     public let operations: [APIOperation]
 
+    /// Creates a group.
+    /// - Parameters:
+    ///   - title: The heading, which must be unique.
+    ///   - about: The description of the group.
+    ///   - operations: The operations in the order of the reference.
     init(_ title: String, _ about: Prose, _ operations: [APIOperation]) {
         self.title = title
         self.about = about

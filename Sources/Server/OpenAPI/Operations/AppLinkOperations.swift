@@ -2,7 +2,9 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// The files under `/.well-known`, as far as the settings configure them.
+    /// Returns the operations that serve files under `/.well-known` for phones and password managers.
+    /// - Parameter settings: The settings, which turn the files for Apple and Android on. The redirect of `/.well-known/change-password` is
+    ///   always included.
     static func appLinks(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Links that open apps",
@@ -12,6 +14,7 @@ extension OperationGroup {
         )
     }
 
+    /// The file by which Apple's systems open links in an app. Apple doesn't follow redirects.
     private static let appleAssociation = APIOperation(
         method: .get,
         path: "/.well-known/apple-app-site-association",
@@ -21,6 +24,7 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(appleFile, example: appleExample))]
     )
 
+    /// The file by which Android opens links in an app. Android doesn't follow redirects.
     private static let androidLinks = APIOperation(
         method: .get,
         path: "/.well-known/assetlinks.json",
@@ -30,6 +34,8 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(androidFile, example: androidExample))]
     )
 
+    /// The redirect by which password managers find the page for a new password. Its path is a convention of the W3C ("A Well-Known URL for
+    /// Changing Passwords").
     private static let changePassword = APIOperation(
         method: .get,
         path: "/.well-known/change-password",
@@ -63,6 +69,7 @@ extension OperationGroup {
         ]
     )
 
+    /// The header by which services avoid downloading keys that they already have (RFC 9110 §13.1.2).
     private static let ifNoneMatch = APIParameter(
         name: "If-None-Match",
         place: .header,
@@ -70,14 +77,18 @@ extension OperationGroup {
         about: "The `ETag` of the keys that the client has."
     )
 
+    /// The time for which services may use the keys without a request: 300 seconds. A new key is published 360 seconds before it signs, so
+    /// each service has it in time.
     private static let cacheControl = APIHeader(
         name: "Cache-Control",
         schema: .text(),
         about: "`public, max-age=300`."
     )
 
+    /// The `ETag` of the keys.
     private static let tag = APIHeader(name: "ETag", schema: .text(), about: "The version of the keys, for `If-None-Match`.")
 
+    /// The schema of the key set: EC keys on the curve P-256, without private members (RFC 7517, RFC 7518 §6.2).
     private static let keySet = NamedSchema(
         "TokenKeys",
         .object(
@@ -108,12 +119,14 @@ extension OperationGroup {
         ]
     ]
 
+    /// The header with the address of the page for a new password.
     private static let location = APIHeader(
         name: "Location",
         schema: .text(TextRules(format: "uri-reference")),
         about: "The page's address."
     )
 
+    /// Any list of texts.
     private static let texts = Schema.list(of: .text())
     private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))
 

@@ -2,12 +2,19 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The operations of password reset: request, validate, confirm, and the request route of apps in the field.
+/// The operations of password reset by the API: request a link, validate its token and confirm the new password. A fourth operation has the
+/// path and the format of apps that are already installed. ``RecoveryPageOperation`` has the operations of browsers.
 package enum RecoveryOperation: String, AccountOperations {
+    /// The operations, in the order of the reference:
+    ///
+    /// - `requestPasswordReset` sends a link by email.
+    /// - `validateResetToken` checks the token of a link and changes nothing.
+    /// - `confirmPasswordReset` sets a new password with the token. It uses up the token.
+    /// - `legacyPasswordReset` is `requestPasswordReset` with the path and the response of older apps.
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
-    /// The description of the operation. The responses of a request are the same with and without an account, so its codes disclose
-    /// nothing.
+    /// The description of the operation. The responses of a request are the same with and without an account. So the error codes can't
+    /// disclose whether an account exists.
     package var row: APIOperation {
         switch self {
         case .requestPasswordReset:
@@ -140,11 +147,13 @@ package enum RecoveryOperation: String, AccountOperations {
         }
     }
 
-    /// The limits of every operation that requests a link.
+    /// The limits of each operation that requests a link: by email address, by client address, and for all requests together.
     static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
     /// The body of a request for a link.
     private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
+    /// The description of the response to a request. It is the same with and without an account.
     private static let requested: Prose = "The server has accepted the request. If the account exists, it sends the email."
+    /// The message of the response in English, for the examples.
     private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))
 }
 

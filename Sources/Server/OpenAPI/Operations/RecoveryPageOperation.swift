@@ -2,11 +2,19 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The pages behind the emailed links, and their forms.
+/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API, so they still have the word
+/// `Freeze` for the operations that lock an account.
 package enum RecoveryPageOperation: String, AccountOperations {
+    /// The operations, in the order of the reference:
+    ///
+    /// - `openResetPage` shows the form for a new password.
+    /// - `sendResetForm` sets the new password.
+    /// - `sendRequestForm` requests a new link.
+    /// - `openFreezePage` shows the question whether to lock the account. It locks nothing, because scanners of emails open links.
+    /// - `sendFreezeForm` locks the account.
     case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
 
-    /// The description of the operation. Errors are pages, so the statuses are listed as responses with what the page says.
+    /// The description of the operation. Errors are pages, so each status is a response with a description of the page.
     package var row: APIOperation {
         switch self {
         case .openResetPage:
@@ -114,12 +122,16 @@ package enum RecoveryPageOperation: String, AccountOperations {
         }
     }
 
+    /// The page for a token that is missing, given twice or malformed.
     private static let malformed = DescribedResponse.page(400, "The token is missing, occurs twice or is malformed.")
+    /// The page for a link that is unknown, expired or used. Its status is 410 (Gone).
     private static let expired = DescribedResponse.page(
         410,
         "The link is unknown, expired or used. The page offers to send a new one."
     )
 
+    /// The cookie that stores the device token in the browser. Its name begins with `__Host-`, so browsers only accept it with `Secure`,
+    /// without a domain and for all paths.
     private static let deviceCookie = APIHeader(
         name: "Set-Cookie",
         schema: .text(TextRules(pattern: "^__Host-device=")),

@@ -79,6 +79,7 @@ extension OperationGroup {
 
 extension OperationGroup {
     /// Returns the operations of liveness, readiness and metrics.
+    /// - Parameter settings: The settings. Liveness is always included.
     static func health(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Health",
@@ -87,6 +88,8 @@ extension OperationGroup {
         )
     }
 
+    /// Liveness: whether the process responds at all. It uses no store, so an orchestrator doesn't restart servers because of a failed
+    /// database.
     private static let live = APIOperation(
         method: .get,
         path: "/health/live",
@@ -97,6 +100,7 @@ extension OperationGroup {
         isShed: false
     )
 
+    /// Readiness: whether the server can process requests. Load balancers use it.
     private static let ready = APIOperation(
         method: .get,
         path: "/health/ready",
@@ -108,6 +112,7 @@ extension OperationGroup {
         isShed: false
     )
 
+    /// The metrics for Prometheus. With a configured token, a request without this token is refused.
     private static let metrics = APIOperation(
         method: .get,
         path: "/metrics",
@@ -129,6 +134,10 @@ extension OperationGroup {
     )
 
     /// Returns a response with a fixed status word.
+    /// - Parameters:
+    ///   - word: The only value of the member `status`.
+    ///   - name: The name of the schema.
+    ///   - about: The description for callers.
     private static func status(_ word: String, named name: String, _ about: Prose) -> DescribedResponse {
         let schema = NamedSchema(name, .object(Field("status", .constant(.string(word)))))
         return DescribedResponse(200, about, .json(schema, example: ["status": .string(word)]))
@@ -146,6 +155,7 @@ extension OperationGroup {
         [mailbox, mail]
     )
 
+    /// The list of stored emails.
     private static let mailbox = APIOperation(
         method: .get,
         path: "/dev/mailbox",
@@ -166,6 +176,7 @@ extension OperationGroup {
         ownCodes: [.resourceNotFound]
     )
 
+    /// One stored email as HTML.
     private static let mail = APIOperation(
         method: .get,
         path: "/dev/mailbox/{id}",
@@ -177,6 +188,7 @@ extension OperationGroup {
         ownCodes: [.resourceNotFound]
     )
 
+    /// The schema of a stored email.
     private static let message = NamedSchema(
         "MailboxMessage",
         .object(

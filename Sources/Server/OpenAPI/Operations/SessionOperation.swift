@@ -2,9 +2,12 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// A group of the account API's operations. Each case is an operation, and the raw value is its id in the document.
+/// A group of the account API's operations. Each case is an operation, and the raw value is its `operationId` in the document.
 ///
-/// The router requires a handler for each case: a case without a handler, or a handler without a case, does not compile.
+/// The router requires a handler for each case: a case without a handler, or a handler without a case, doesn't compile.
+///
+/// To add an operation, add a case with its description. If a request or a response has a new member, add its meaning to ``MemberNote``. If
+/// a member has a new type with a grammar, conform the type to ``DescribedValue``.
 package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Sendable {
     /// The description of the operation.
     var row: APIOperation { get }
@@ -12,6 +15,13 @@ package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Send
 
 /// The operations of sessions: register, sign in, refresh, sign out, and the signed-in account.
 package enum SessionOperation: String, AccountOperations {
+    /// The operations, in the order of the reference:
+    ///
+    /// - `register` creates an account and signs it in.
+    /// - `login` signs in with an address and a password.
+    /// - `refresh` returns a new pair of tokens for a refresh token.
+    /// - `logout` ends the session of a refresh token. It accepts an idempotency key, because its response has no secrets.
+    /// - `me` returns the account of the access token.
     case register, login, refresh, logout, me
 
     /// The description of the operation.
@@ -99,6 +109,7 @@ package enum SessionOperation: String, AccountOperations {
         }
     }
 
+    /// The body of `refresh` and `logout`. Both take the refresh token from the body, not from a header.
     private static let refreshToken = RequestContent(
         RefreshRequest.self,
         example: ["refresh_token": AccountExamples.refreshToken]
@@ -112,7 +123,10 @@ package enum SessionOperation: String, AccountOperations {
         about: "The device token of a browser, which the page for a new password sets. The server ignores any other text."
     )
 
-    /// Returns a response with a pair of tokens, and links to the operations that accept them.
+    /// Returns a response with a pair of tokens. It links to the operations that accept its refresh token.
+    /// - Parameters:
+    ///   - status: The HTTP status: 201 for a new account, otherwise 200.
+    ///   - about: The description for callers.
     private static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
         let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
         let example: JSONValue = [
@@ -145,15 +159,18 @@ extension OperationGroup {
     )
 }
 
-/// The values of the reference's examples: the user Ana, her account, her tokens. The tokens have the right form, but no server accepts
+/// The values of the reference's examples: the user Ana, her account and her tokens. The tokens have a valid form, but no server accepts
 /// them.
 package enum AccountExamples {
     /// A reset token.
     package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
+    /// A refresh token.
     static let refreshToken: JSONValue = "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"
+    /// A device token, which has 96 characters.
     static let deviceToken = JSONValue.string(
         "jD4LUg4LTGKaTQxajjt_EMqM" + String(repeating: "Zm9yLXNob3ctb25seS4u", count: 3) + "Zm9yLXNob3cu"
     )
+    /// The account of Ana, as its owner sees it.
     static let user: JSONValue = [
         "id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "email": "ana@example.com", "first_name": "Ana",
     ]

@@ -4,15 +4,16 @@ import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
 ///
-/// Where a pattern can't express the server's rule, it accepts more than the server, never less: a client that validates by the schema must
-/// not refuse a value that the server accepts.
+/// A client that validates by a schema must not refuse a value that the server accepts. So where a pattern can't express the server's rule,
+/// it accepts more values than the server, never fewer.
 enum AccountValues {
-    /// The grammar of `EmailAddress` for addresses in ASCII.
+    /// The grammar of `EmailAddress` for addresses in ASCII. The local part has at most 64 characters, and each label of the domain has at
+    /// most 63 (RFC 5321 §4.5.3.1.1, RFC 1035 §2.3.4). The last label is a name of letters, or a name in punycode.
     static let emailPattern =
         "^[A-Za-z0-9._%+\\-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?\\.)+"
         + "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9\\-]{0,58}[A-Za-z0-9])$"
 
-    /// An email address.
+    /// An email address. The pattern only describes addresses in ASCII; the server also accepts domains beyond ASCII.
     static let email = NamedSchema(
         "EmailAddress",
         .text(
@@ -25,11 +26,12 @@ enum AccountValues {
         )
     )
 
-    /// The rule of `FirstName`, as far as it needs no Unicode tables. Many implementations of patterns don't support `\\p`.
+    /// The rules of `FirstName` that don't need Unicode tables. Many implementations of ECMA-262 patterns don't support `\p`.
     static let firstNamePattern =
         "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
         + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
 
+    /// A first name. Some rules of the server need Unicode tables, so the server refuses a few values that match the schema.
     static let firstName = NamedSchema(
         "FirstName",
         .text(
@@ -39,7 +41,8 @@ enum AccountValues {
         )
     )
 
-    /// A present password, of any form.
+    /// An existing password, as a sign-in sends it. The policy of new passwords doesn't apply, because passwords may be older than the
+    /// policy.
     static let password = NamedSchema(
         "Password",
         .text(
@@ -49,7 +52,7 @@ enum AccountValues {
         )
     )
 
-    /// A reset token. Any text within the length is a token of the right form, so that responses don't differ.
+    /// A reset token. Each text within the length is valid by the schema. So a malformed token and an unknown token get the same response.
     static let resetToken = NamedSchema(
         "ResetToken",
         .text(
@@ -59,6 +62,7 @@ enum AccountValues {
         )
     )
 
+    /// A refresh token. Its form is not part of the API, so each text within the length is valid by the schema.
     static let refreshToken = NamedSchema(
         "RefreshToken",
         .text(
@@ -68,6 +72,7 @@ enum AccountValues {
         )
     )
 
+    /// A device token: 96 characters of base64url.
     static let deviceToken = NamedSchema(
         "DeviceToken",
         .text(
@@ -81,10 +86,12 @@ enum AccountValues {
 }
 
 extension NamedSchema {
-    /// Returns the schema of a new password. The server's policy may refuse passwords that match it, such as very common ones.
+    /// Returns the schema of a new password.
+    ///
+    /// The schema can't express the whole policy: the server also refuses, for example, very common passwords with `AUTH_WEAK_PASSWORD`.
     /// - Parameters:
-    ///   - minimum: The shortest length, in characters.
-    ///   - needsLettersAndDigits: Whether both are required, which the description states.
+    ///   - minimum: The smallest length, in characters, at most 256.
+    ///   - needsLettersAndDigits: Whether a password needs both letters and digits. Only the description contains this rule.
     static func newPassword(minimum: Int = 8, needsLettersAndDigits: Bool = false) -> NamedSchema {
         let letters: Prose = needsLettersAndDigits ? "It must contain letters and digits." : ""
         return NamedSchema(
@@ -131,18 +138,25 @@ extension Language: DescribedValue {
 }
 
 /// Information about a member that its wire type doesn't have: its purpose, or a narrower schema.
+/// ``NamedSchema/init(recording:example:optional:)`` combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
+    /// The schema that replaces the recorded one; `nil` keeps the recorded schema.
     let schema: Schema?
+    /// The purpose of the member; empty if there is none.
     let purpose: Prose
 
     /// Creates a note.
     /// - Parameters:
-    ///   - schema: The schema instead of the derived one; `nil` keeps that.
-    ///   - purpose: The purpose of the member; empty adds none.
+    ///   - schema: The schema that replaces the recorded one; `nil` keeps the recorded schema.
+    ///   - purpose: The purpose of the member. An empty text adds none.
     init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
+    /// Creates a note that only has a purpose.
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
 
-    /// The notes by `Type.member`, by `member` for all other types, or by `Type` for the meaning of a type.
+    /// The notes by key.
+    ///
+    /// A key has one of three forms: `Type.member` for a member of one type, `member` for a member of all other types, or `Type` for the
+    /// meaning of a type. A note with `Type.member` replaces the note with `member`.
     static let all: [String: MemberNote] = [
         "AccountUser": "The properties of an account that its owner sees.",
         "AccountUser.id": "The account's id.",
@@ -179,9 +193,12 @@ struct MemberNote: ExpressibleByStringLiteral {
         "valid": MemberNote(.constant(true)),
     ]
 
+    /// A flag that is always `true`, so that the response is the same with and without an account. Existing apps require the member.
     private static let alwaysTrue = MemberNote(.constant(true), "Always true, even if there is no account.")
+    /// A new password. ``APIOperation/adapted(to:)`` replaces its schema by that of the configured policy.
     private static let newPassword = MemberNote(.named(.newPassword()))
+    /// The address of a token's account.
     private static let owner: MemberNote = "If given, the token must belong to this address."
-    /// Names that were stored by earlier versions may be longer than new ones.
+    /// The first name of an account. Names that were stored by earlier versions may be longer than new ones.
     private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that emails greet the user with.")
 }

@@ -2,7 +2,7 @@ import ErrorContract
 import StrictJSON
 
 extension Schema {
-    /// The JSON Schema. Named schemas become references.
+    /// The schema as JSON Schema. A named schema becomes a reference to `#/components/schemas`.
     var json: JSONValue { .object(described(members)) }
 
     /// The keywords of the kind.
@@ -35,7 +35,8 @@ extension Schema {
         return members
     }
 
-    /// A form has no `null`. The server ignores other members; they must be texts without duplicate names.
+    /// Returns the keywords of a form. A form can't contain `null`, so a nullable member becomes an optional one. Other members are allowed
+    /// if they are texts, because the server ignores them. At most 100 members are allowed.
     private static func form(of fields: [Field]) -> JSONObject {
         let sent = fields.map {
             Field($0.name, $0.schema, $0.presence == .nullable ? .optional : $0.presence, $0.purpose)
@@ -46,14 +47,15 @@ extension Schema {
         return members
     }
 
-    /// Returns the keywords with the description.
+    /// Returns the keywords with the description, if the schema has a meaning.
     private func described(_ members: JSONObject) -> JSONObject {
         var members = members
         if !meaning.isEmpty { members["description"] = .string(meaning.markdown) }
         return members
     }
 
-    /// The named schemas in this one, each before those that it refers to.
+    /// The named schemas that this schema contains or refers to, at any depth. Each schema precedes those that it refers to, and may occur
+    /// more than once.
     var mentioned: [NamedSchema] {
         switch kind {
         case .list(let element, _), .map(let element): element.mentioned
@@ -65,7 +67,8 @@ extension Schema {
 }
 
 extension Field {
-    /// The schema of the member. A member that may be `null` is a choice of two schemas; a purpose follows the meaning of the schema.
+    /// The schema of the member. A nullable member becomes a choice between the schema and `null` (`anyOf`). The description is the meaning
+    /// of the schema, followed by the purpose of the member.
     fileprivate var json: JSONValue {
         var value = schema.json
         if presence == .nullable { value = ["anyOf": [value, ["type": "null"]]] }
@@ -96,7 +99,7 @@ extension Int {
 }
 
 extension Schema {
-    /// A short description of the schema, such as `text, 1–100 characters`.
+    /// A short description of the schema for the reference page, such as `text, 1–100 characters`.
     package var words: String {
         switch kind {
         case .text(let rules): rules.words
@@ -110,12 +113,12 @@ extension Schema {
         }
     }
 
-    /// The meaning of the value, also of a named schema.
+    /// The meaning of the value. For a named schema, it is the meaning of the schema that it refers to.
     package var explained: Prose {
         if case .named(let named) = kind { named.schema.explained } else { meaning }
     }
 
-    /// The codes with which a value is refused, also of a named schema.
+    /// The codes with which the server refuses a value of the schema. The codes of a named schema are included.
     var allRefusals: [ErrorCode] {
         if case .named(let named) = kind { refusals + named.schema.allRefusals } else { refusals }
     }

@@ -1,30 +1,32 @@
 import ErrorContract
 import StrictJSON
 
-/// The schema of a JSON value, as far as JSON Schema (draft 2020-12) can describe it.
+/// The schema of a JSON value. It covers the part of JSON Schema (draft 2020-12) that the account API needs.
 ///
-/// It covers what the account API needs. Numbers with fractions, unions and conditions are missing on purpose: generated clients support
-/// them badly.
+/// Numbers with fractions, unions and conditions are missing on purpose, because many generators of clients don't support them well. Values
+/// whose rules need them have a wider schema.
+///
+/// A schema also has facts that JSON Schema can't express: ``refusals`` are the error codes for values that the server doesn't accept.
 package struct Schema: Sendable {
     /// The kind of value.
     indirect enum Kind: Sendable {
-        /// A text.
+        /// A text: `type: string`, with the keywords of its rules.
         case text(TextRules)
-        /// A whole number, optionally within a range.
+        /// A whole number: `type: integer`, with `minimum` and `maximum` if there is a range.
         case integer(ClosedRange<Int>?)
-        /// `true` or `false`.
+        /// `true` or `false`: `type: boolean`.
         case flag
-        /// Exactly one value.
+        /// Exactly one value: `const`.
         case constant(JSONValue)
-        /// An array with elements of one schema.
+        /// An array with elements of one schema: `items`, and `minItems` if it can't be empty.
         case list(of: Schema, atLeast: Int)
-        /// An object with known members. Others are allowed.
+        /// An object with known members: `properties` and `required`. Others are allowed.
         case object([Field])
-        /// An object in a form, whose members are all texts.
+        /// An object in a form, whose members are all texts. It has at most 100 members.
         case form([Field])
-        /// An object with any names, whose members all have the same schema.
+        /// An object with any names, whose members all have the same schema: `additionalProperties`.
         case map(of: Schema)
-        /// A reference to a schema that the document defines once.
+        /// A reference to a schema that the document defines once: `$ref`.
         case named(NamedSchema)
     }
 
@@ -32,14 +34,15 @@ package struct Schema: Sendable {
     let kind: Kind
     /// The meaning of the value; empty if the name is sufficient.
     var meaning: Prose = ""
-    /// The codes with which a value of the right JSON type is refused.
+    /// The codes with which the server refuses a value that has the right JSON type but breaks the rules of the schema.
     var refusals: [ErrorCode] = []
 
     /// Creates the schema of a text.
     /// - Parameters:
     ///   - rules: The rules; any text by default.
     ///   - meaning: The meaning of the value.
-    ///   - refusals: The codes with which a text is refused.
+    ///   - refusals: The codes with which the server refuses a text. They become part of the codes of each operation whose request has the
+    ///     schema.
     static func text(
         _ rules: TextRules = TextRules(),
         _ meaning: Prose = "",
@@ -49,28 +52,38 @@ package struct Schema: Sendable {
     }
 
     /// Creates the schema of a whole number.
-    /// - Parameter range: The valid values; `nil` if all are.
+    /// - Parameters:
+    ///   - range: The valid values; `nil` allows all.
+    ///   - meaning: The meaning of the value.
     static func integer(_ range: ClosedRange<Int>? = nil, _ meaning: Prose = "") -> Schema {
         Schema(kind: .integer(range), meaning: meaning)
     }
 
     /// Creates the schema of exactly one value.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - meaning: The meaning of the value.
     static func constant(_ value: JSONValue, _ meaning: Prose = "") -> Schema {
         Schema(kind: .constant(value), meaning: meaning)
     }
 
     /// Creates the schema of an array.
-    /// - Parameter minimum: The smallest number of elements.
+    /// - Parameters:
+    ///   - element: The schema of each element.
+    ///   - minimum: The smallest number of elements, 0 by default. There is no greatest number.
     static func list(of element: Schema, atLeast minimum: Int = 0) -> Schema {
         Schema(kind: .list(of: element, atLeast: minimum))
     }
 
     /// Creates the schema of an object with any names.
+    /// - Parameters:
+    ///   - element: The schema of each value.
+    ///   - meaning: The meaning of the object.
     static func map(of element: Schema, _ meaning: Prose = "") -> Schema {
         Schema(kind: .map(of: element), meaning: meaning)
     }
 
-    /// Creates the schema of an object with known members.
+    /// Creates the schema of an object with known members. The JSON Schema allows further members, because later versions may add some.
     static func object(_ fields: Field..., meaning: Prose = "") -> Schema {
         Schema(kind: .object(fields), meaning: meaning)
     }
@@ -78,7 +91,7 @@ package struct Schema: Sendable {
     /// Creates a reference to a named schema.
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
-    /// The schema itself, if this is a reference to a named one.
+    /// The schema to which this one refers. It is the schema itself if the kind is not ``Kind/named(_:)``.
     var resolved: Schema {
         if case .named(let named) = kind { named.schema.resolved } else { self }
     }
@@ -92,26 +105,32 @@ package struct Schema: Sendable {
     }
 }
 
-/// The rules of a text. All that are set apply.
+/// The rules of a text. A text must fulfill all rules that are set.
 struct TextRules: Sendable {
-    /// The length in characters.
+    /// The valid lengths in characters; `nil` allows all lengths.
     var length: ClosedRange<Int>?
-    /// A regular expression of ECMA-262 with the flag `u`.
+    /// A regular expression in the syntax of ECMA-262 with the flag `u`. It isn't anchored, so a pattern for the whole text needs `^` and
+    /// `$`.
     var pattern: String?
-    /// A format of JSON Schema, such as `uuid`.
+    /// A format of JSON Schema, such as `uuid`. Validators may ignore formats, so a rule that matters also needs a pattern.
     var format: String?
-    /// The only valid values; empty if there are others.
+    /// The only valid values. An empty array allows all values.
     var choices: [String] = []
 }
 
 /// A schema with a name, which the document defines once.
 package struct NamedSchema: Sendable {
-    /// The name, such as `LoginRequest`.
+    /// The name, such as `LoginRequest`. References of the document contain it.
     package let name: String
-    /// The schema that the document has under the name.
+    /// The schema that the document has under the name. It may refer to further named schemas.
     package let schema: Schema
 
-    /// Creates a named schema. Two different schemas must not have the same name: the document would only contain the first one.
+    /// Creates a named schema.
+    ///
+    /// Two different schemas must not have the same name: the document would only contain the first one.
+    /// - Parameters:
+    ///   - name: The name in `#/components/schemas`.
+    ///   - schema: The schema.
     init(_ name: String, _ schema: Schema) {
         self.name = name
         self.schema = schema
@@ -122,26 +141,29 @@ package struct NamedSchema: Sendable {
 package struct Field: Sendable {
     /// Whether a member may be absent.
     package enum Presence: Sendable {
-        /// The member is always there.
+        /// The member is always there. The schema lists it under `required`.
         case required
         /// The member may be absent.
         case optional
-        /// The member may be absent or `null`.
+        /// The member may be absent or `null`. Its schema becomes a choice between the schema and `null`.
         case nullable
     }
 
+    /// The name in JSON.
     package let name: String
+    /// Whether the member may be absent or `null`.
     package let presence: Presence
+    /// The schema of the value.
     package let schema: Schema
-    /// The purpose of the member, in addition to the meaning of its schema.
+    /// The purpose of the member, in addition to the meaning of its schema. Empty if the name is sufficient.
     package let purpose: Prose
 
     /// Creates a member.
     /// - Parameters:
     ///   - name: The name in JSON.
     ///   - schema: The schema of its value.
-    ///   - presence: Whether it may be absent.
-    ///   - purpose: The purpose, in addition to the meaning of its schema.
+    ///   - presence: Whether the member may be absent; it is required by default.
+    ///   - purpose: The purpose, in addition to the meaning of its schema. It must not repeat this meaning, because both are shown.
     init(_ name: String, _ schema: Schema, _ presence: Presence = .required, _ purpose: Prose = "") {
         self.name = name
         self.presence = presence
@@ -150,7 +172,8 @@ package struct Field: Sendable {
     }
 }
 
-/// A text for developers, in English: paragraphs separated by empty lines, and code in backticks. It is rendered as Markdown and as HTML.
+/// A text for developers, in English. It has paragraphs separated by empty lines, and code in backticks. The document contains it as
+/// Markdown, and the reference page as HTML.
 package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text as CommonMark.
     package let markdown: String
@@ -164,7 +187,7 @@ package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Whether there is no text.
     package var isEmpty: Bool { markdown.isEmpty }
 
-    /// Returns this text followed by another one in the same paragraph.
+    /// Returns this text followed by another one in the same paragraph. If one of the texts is empty, the result is the other one.
     package func followed(by other: Prose) -> Prose {
         isEmpty ? other : other.isEmpty ? self : Prose(markdown + " " + other.markdown)
     }

@@ -3,6 +3,8 @@ import Foundation
 import StrictJSON
 
 /// A type whose JSON schema can't be derived by decoding an example, such as a text with a grammar.
+///
+/// Without the conformance, such a type is recorded as an object or a text without rules. Wire types of objects don't need it.
 protocol DescribedValue {
     /// The schema of all values of the type.
     static var schema: Schema { get }
@@ -14,9 +16,10 @@ extension NamedSchema {
     /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote``
     /// adds the meanings of members.
     /// - Parameters:
-    ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects; arrays are not supported.
-    ///   - example: An example of the type, with at least its required members.
-    ///   - optional: The presence of members that the type decodes if they are present. Holdfast sends every member of a response.
+    ///   - type: The wire type. Its members are scalars, types with a ``DescribedValue``, or objects. Arrays are not supported.
+    ///   - example: An example of the type, with at least the required members.
+    ///   - optional: The presence of members that the type reads with `decodeIfPresent`. In a request such a member is nullable. In a
+    ///     response it is required, because Holdfast sends every member of a response.
     /// - Precondition: The type can be decoded from the example.
     init<Value: Decodable>(recording type: Value.Type, example: JSONValue, optional: Field.Presence) {
         let members = RecordedMembers(of: type, optional: optional)
@@ -29,16 +32,22 @@ extension NamedSchema {
     }
 }
 
-/// The members of one type, in the order in which it reads them.
+/// The members of one type, in the order in which the type reads them.
+///
+/// It is a class because the containers of one decoder share it. A recording runs synchronously on one thread, so it needs no lock.
 private final class RecordedMembers {
     /// The name of the type.
     let owner: String
     /// The presence of members that the type decodes if they are present.
     let optional: Field.Presence
+    /// Whether the type is declared in another type.
     private let isNested: Bool
     private var fields: [Field] = []
 
     /// Creates an empty list for a type.
+    /// - Parameters:
+    ///   - type: The type, whose name becomes the name of the schema.
+    ///   - optional: The presence of members that the type reads with `decodeIfPresent`.
     init(of type: Any.Type, optional: Field.Presence) {
         let path = String(reflecting: type).split(separator: ".")
         owner = path.last.map { String($0) } ?? ""
@@ -51,10 +60,14 @@ private final class RecordedMembers {
         Schema(kind: .object(fields), meaning: MemberNote.all[owner]?.purpose ?? "")
     }
 
-    /// The schema as a member of another type. A nested type has no name in the document.
+    /// The schema as a member of another type. A nested type has no name in the document, so its schema is written in place.
     var reference: Schema { isNested ? schema : .named(NamedSchema(owner, schema)) }
 
     /// Records a member. A member that is read twice is recorded once.
+    /// - Parameters:
+    ///   - name: The name in JSON.
+    ///   - schema: The schema of the type that was read. A ``MemberNote`` with a schema replaces it.
+    ///   - presence: Whether the member may be absent.
     func note(_ name: String, _ schema: Schema, _ presence: Field.Presence) {
         guard !fields.contains(where: { $0.name == name }) else { return }
         let note = MemberNote.all["\(owner).\(name)"] ?? MemberNote.all[name]
@@ -62,9 +75,9 @@ private final class RecordedMembers {
     }
 }
 
-/// A decoder that returns the values of an example and records the keys, types and order in which they are read.
+/// A decoder that returns the values of an example, and records which keys a type reads, with their types and in their order.
 private struct RecordingDecoder: Decoder {
-    /// The example does not match the type that is decoded.
+    /// The example doesn't match the type that is decoded.
     struct Mismatch: Error {}
 
     let value: JSONValue
@@ -72,15 +85,28 @@ private struct RecordingDecoder: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// Returns a container that records the members that are read from it.
+    /// - Throws: ``Mismatch`` if the example is no object.
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard let object = value.objectValue else { throw Mismatch() }
         return KeyedDecodingContainer(RecordingObject(decoder: self, object: object))
     }
 
+    /// Arrays are not supported.
+    /// - Throws: ``Mismatch``.
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Mismatch() }
+    /// Returns a container for a type that decodes a single value.
     func singleValueContainer() -> any SingleValueDecodingContainer { ExampleScalar(decoder: self) }
 
-    /// Decodes a value, and also returns its schema.
+    /// Decodes a member's value, and also returns its schema.
+    ///
+    /// Types with a ``DescribedValue`` have a fixed schema. The members of other types are recorded while the type is decoded. Dates are
+    /// texts in ISO 8601.
+    /// - Parameters:
+    ///   - type: The type of the member.
+    ///   - json: The value in the example.
+    ///   - members: The members of the type that has the member.
+    /// - Throws: ``Mismatch`` if the value doesn't have the type, or the error of the type's initializer.
     static func read<Value: Decodable>(_ type: Value.Type, _ json: JSONValue, in members: RecordedMembers) throws -> (
         Value, Schema
     ) {
@@ -104,8 +130,8 @@ private struct RecordingDecoder: Decoder {
         }
     }
 
-    /// Returns the example as a text, number or Boolean.
-    /// - Throws: ``Mismatch`` if it is none of the requested type.
+    /// Returns the example as a text, a Boolean, a `Double` or an `Int`, depending on the requested type.
+    /// - Throws: ``Mismatch`` if the example can't be represented as the requested type.
     func scalar<Value>() throws -> Value {
         let number = value.doubleValue
         let scalars: [Any?] = [value.stringValue, value.boolValue, number, number.flatMap { Int(exactly: $0) }]
@@ -114,7 +140,7 @@ private struct RecordingDecoder: Decoder {
     }
 }
 
-/// The container of a type that decodes a single value.
+/// The container of a type that decodes a single value. It returns the example and records nothing, because the type has no members.
 private struct ExampleScalar: SingleValueDecodingContainer {
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
@@ -123,7 +149,7 @@ private struct ExampleScalar: SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.scalar() }
 }
 
-/// The container of a type with members. Each read notes the member.
+/// The container of a type with members. Each read records the member in ``RecordedMembers``.
 private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: RecordingDecoder
     let object: JSONObject
@@ -137,6 +163,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try read(type, key, .required)
     }
 
+    /// Reads an optional member, and records it as such.
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try readIfPresent(type, key) }
     // Without these methods, the default implementations for scalars would skip a member that the example omits.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(type, key) }
@@ -152,6 +179,7 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// Reads a member and records it.
+    /// - Throws: ``RecordingDecoder/Mismatch`` if the example doesn't have the member.
     private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, _ presence: Field.Presence) throws -> Value {
         guard let json = object[key.stringValue] else { throw RecordingDecoder.Mismatch() }
         let (value, schema) = try RecordingDecoder.read(type, json, in: decoder.members)

@@ -2,12 +2,15 @@ import NIOCore
 import Synchronization
 import Timekeeping
 
-/// Runs actions and cancels operations at deadlines. One task sleeps until the next deadline, however many deadlines are pending.
+/// Runs actions and cancels operations at deadlines. One task sleeps until the next deadline, regardless of the number of pending
+/// deadlines.
 ///
-/// A sleep per request would be simpler. But the runtime keeps the timer of a canceled sleep, about 700 bytes, until its time has come: at
+/// A sleep per request would be simpler. But the runtime keeps the timer of a canceled sleep, about 700 bytes, until its time has come. At
 /// thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
 /// The class is not generic over its clock: every request adds a deadline, and the compiler can't specialize calls through an existential.
+///
+/// A mutex protects the queue and the watching task. Actions run outside of the lock, so an action may add or remove deadlines.
 final class Deadlines: Sendable {
     /// The action of a deadline. It runs on the watching task, so it must not block.
     typealias Action = @Sendable () -> Void
@@ -21,7 +24,8 @@ final class Deadlines: Sendable {
     private let clock: MonotonicClock
     private let state = Mutex(State())
 
-    /// Creates a queue without deadlines. No task runs until the first one is added.
+    /// Creates a queue without deadlines. No task runs until the first deadline is added.
+    /// - Parameter clock: A monotonic clock.
     init<C: Clock>(clock: C) where C.Duration == Duration {
         self.clock = MonotonicClock(clock)
     }
@@ -30,8 +34,12 @@ final class Deadlines: Sendable {
     var count: Int { state.withLock(\.queue.count) }
 
     /// Calls an action after a time, unless the deadline is removed before.
+    /// - Parameters:
+    ///   - time: The time from now. If it is not positive, the action is called as soon as the watching task runs.
+    ///   - action: The action. It runs on the watching task, so it must not block.
     /// - Returns: The id that removes the deadline.
-    /// - Complexity: O(1) if deadlines are added in their order, as those of requests with equal limits are.
+    /// - Complexity: O(1) if deadlines are added in their order, as those of requests with equal limits are. Otherwise O(number of later
+    ///   deadlines).
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
         let instant = clock.now + time
         return state.withLock { state in
@@ -43,14 +51,18 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Removes a deadline.
+    /// Removes a deadline. If the method returns `true`, the action is never called.
+    /// - Parameter id: The id that ``add(after:_:)`` returned.
     /// - Returns: Whether the deadline was still pending.
+    /// - Complexity: O(1) amortized.
     @discardableResult func remove(_ id: UInt64) -> Bool {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
-    /// Waits for a time, rounded up to a multiple of 10 ms, so that pauses that end at about the same time wake the processor once.
+    /// Waits for a time. Its end is rounded up to a multiple of 10 ms, so that pauses that end at about the same time wake the processor
+    /// once.
     ///
+    /// - Parameter time: The time from now.
     /// - Throws: `CancellationError`, immediately when the task is canceled.
     func pause(for time: Duration) async throws {
         let step = Duration.milliseconds(10)
@@ -71,9 +83,15 @@ final class Deadlines: Sendable {
 
     /// Runs an operation in a new task and waits for its result until a deadline.
     ///
-    /// If the operation is late, it is canceled and the call returns without waiting for it. So an operation that ignores cancellation
-    /// can't exceed the deadline.
-    /// - Throws: `expired` if the time is over; errors of the operation are rethrown.
+    /// If the operation is late, it is canceled, and the call returns without waiting for it. So an operation that ignores cancellation
+    /// can't exceed the deadline, but it continues to run after the call.
+    /// - Parameters:
+    ///   - time: The time for the operation.
+    ///   - expired: The error if the time is over.
+    ///   - operation: The operation. It runs on the event loop of the connection if the caller does.
+    /// - Returns: The result of the operation.
+    /// - Throws: `expired` if the time is over; errors of the operation are rethrown. If the caller is canceled, the operation is canceled
+    ///   and its error is thrown.
     func run<Value: Sendable>(
         within time: Duration,
         throwing expired: @autoclosure @escaping @Sendable () -> any Error,
@@ -103,7 +121,14 @@ final class Deadlines: Sendable {
     /// Runs a part of an operation that ``run(within:throwing:_:)`` runs, and cancels the whole operation if the part takes longer than a
     /// time.
     ///
-    /// Unlike ``run(within:throwing:_:)``, this method creates no task. The part must end when its task is canceled.
+    /// Unlike ``run(within:throwing:_:)``, this method creates no task, and it waits for the part. So the part must end when its task is
+    /// canceled.
+    /// - Parameters:
+    ///   - time: The time for the part.
+    ///   - operation: The task of the whole operation.
+    ///   - expired: The error if the time is over.
+    ///   - part: The part.
+    /// - Returns: The result of the part.
     /// - Throws: `expired` if the time is over; errors of the part are rethrown.
     func run<Value>(
         within time: Duration,
@@ -146,6 +171,9 @@ final class Deadlines: Sendable {
 }
 
 /// The task of an operation that has a deadline. Parts of the operation that have shorter deadlines cancel it.
+///
+/// The value is created before its task, because the task finds it in the task-local ``current``. If a part is late before ``started(_:)``
+/// is called, the state stores the cancellation.
 final class RunningTask: Sendable {
     /// The task of the operation that the current code is part of.
     @TaskLocal static var current: RunningTask?
@@ -191,6 +219,9 @@ extension Result where Failure == any Error {
 }
 
 /// Actions in the order of their deadlines. Adding is O(1) if deadlines are added in their order.
+///
+/// It is a sorted array with a dictionary. A removed action only leaves the dictionary, so removing needs no search; its entry in the array
+/// is dropped later.
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
     /// Ascending. Entries of removed actions stay until they are the first, or until they are more than half of all entries.

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A result that several tasks compete to set: the first that claims it completes it, and the others have no effect.
+/// A result that several tasks compete to set: the first task that claims it completes it, and the others have no effect.
 ///
 /// Claiming and completing are separate steps, so that the winner can act (cancel a task, leave a queue) before the waiter continues. Each
-/// outcome has one waiter, which is resumed exactly once.
+/// outcome has one waiter, which is resumed exactly once. All methods can be called by several threads.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
@@ -19,7 +19,8 @@ final class FirstOutcome<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open(nil))
 
-    /// Claims the outcome. If this returns true, the caller must call ``complete(_:)``.
+    /// Claims the outcome.
+    /// - Returns: Whether this call is the first one. If so, the caller must call ``complete(_:)``: otherwise the waiter is never resumed.
     func claim() -> Bool {
         state.withLock { state in
             guard case .open(let waiter) = state else { return false }
@@ -28,7 +29,8 @@ final class FirstOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Completes the claimed outcome and resumes its waiter.
+    /// Completes the claimed outcome and resumes its waiter. Only the caller that claimed the outcome may call it.
+    /// - Parameter result: The result for the waiter.
     func complete(_ result: Result<Value, any Error>) {
         let waiter = state.withLock { state -> Waiter? in
             guard case .claimed(let waiter) = state else { return nil }

@@ -11,8 +11,8 @@ import StrictJSON
 /// A client may send the time for which it still waits, in milliseconds, as `X-Request-Timeout-Ms`. The smaller of the two times applies.
 /// Any value that is not a positive whole number is refused with 400.
 ///
-/// Use it for routes of a router without ``ContractRouter``, too; both routers of this module have one of 30 seconds by default. One
-/// deadline value can be shared by all routes: it needs one task, however many requests are running.
+/// ``ContractRouter`` and ``ContractGroup`` have a deadline of 30 seconds by default. Pass one value to several routers: all requests of a
+/// value share one timer task.
 public struct RequestDeadline: Sendable {
     private let limit: Duration
     private let heedsClients: Bool
@@ -20,8 +20,8 @@ public struct RequestDeadline: Sendable {
 
     /// Creates a deadline.
     /// - Parameters:
-    ///   - limit: The time from the call of the route until it returns.
-    ///   - heedsClients: Whether `X-Request-Timeout-Ms` can shorten the limit.
+    ///   - limit: The time from the call of the route until it returns. It includes reading the body.
+    ///   - heedsClients: Whether `X-Request-Timeout-Ms` can shorten the limit. A client can never extend it.
     ///   - clock: Measures the time.
     /// - Precondition: `limit` is positive.
     public init<C: Clock>(
@@ -42,7 +42,10 @@ public struct RequestDeadline: Sendable {
         return min(limit, timeout)
     }
 
-    /// Runs a route for a request.
+    /// Runs a route for a request. The response with 504 closes the connection, because the route may still read from it.
+    /// - Parameters:
+    ///   - request: The request, whose header can shorten the time.
+    ///   - route: The route, which runs in a new task.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; errors of the route are rethrown.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
         // The connection closes with the response, because the route may still read from it.
@@ -71,7 +74,7 @@ extension Request {
     }
 }
 
-/// A responder that has a deadline.
+/// A responder that applies a deadline to another one. Routers wrap each route in it.
 struct DeadlineResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: Sendable {
     /// The responder of the route.
     let base: Base

@@ -6,10 +6,14 @@ import StrictJSON
 ///
 /// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. The result of a decoding
 /// with problems is discarded. If a type accepts no sample, decoding stops at that level, so the list of problems may be incomplete but is
-/// never wrong. O(size of the body).
+/// never wrong.
+/// - Complexity: O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
-    /// - Parameter isForm: Whether numbers and Booleans are written as text.
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - json: The parsed body.
+    ///   - isForm: Whether the body is a form, in which numbers and Booleans are written as text.
     /// - Throws: ``ContractError/invalid(_:)`` with all problems.
     static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONValue, isForm: Bool) throws -> Value {
         let log = ProblemLog()
@@ -23,9 +27,9 @@ enum BodyDecoder {
     }
 }
 
-/// The problems found so far: at most one more than a response lists. Only used within one synchronous decoding.
+/// The problems found so far: at most one more than a response lists, so that the response can report that there are more.
 ///
-/// Equal problems are recorded once.
+/// Equal problems are recorded once. A log is only used within one synchronous decoding, so it needs no lock.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
@@ -55,6 +59,8 @@ struct BodyPlace {
     }
 
     /// Decodes the value. If it doesn't fit, records the problem and returns a placeholder.
+    /// - Parameter type: The type of the value.
+    /// - Throws: ``Abandoned`` if there is no placeholder of the type.
     func unbox<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let noted = log.problems.count
         do {

@@ -10,19 +10,19 @@ package import StrictJSON
 /// let note = try await reader.read(Note.self, from: request)
 /// ```
 ///
-/// Refuses a missing or unsupported content type, and JSON that is not UTF-8, is nested too deeply or has a duplicate key: different
-/// parsers could read such a request differently. Members that the type doesn't read are ignored.
+/// It refuses a missing or unsupported content type. It also refuses JSON that is not UTF-8, is nested too deeply or has a duplicate key,
+/// because different parsers could read such a request differently. Members that the type doesn't read are ignored.
 ///
-/// A value type without state of requests: create one for all routes. A context that conforms to ``ContractRequestContext`` uses it for
+/// It is a value without state of requests: create one for all routes. A context that conforms to ``ContractRequestContext`` uses it for
 /// `request.decode(as:context:)`.
 public struct RequestReader: RequestDecoder, Sendable {
-    /// The largest body, in bytes; 65,536 by default. Larger bodies get 413 `REQUEST_TOO_LARGE`, before they are read if `Content-Length`
-    /// states it.
+    /// The largest body, in bytes; 65,536 by default. Larger bodies get 413 `REQUEST_TOO_LARGE`. If `Content-Length` exceeds the size, the
+    /// body is not read at all.
     public var maximumBodySize: Int
     /// The largest nesting depth of JSON; 32 by default.
     public var maximumDepth: Int
     /// The time within which a body must have arrived completely; 15 seconds by default. Later bodies get 408 `REQUEST_TIMEOUT`, and the
-    /// connection closes.
+    /// connection closes. The time begins when the route reads the body.
     public var bodyDeadline: Duration
 
     private let deadlines: Deadlines
@@ -41,6 +41,12 @@ public struct RequestReader: RequestDecoder, Sendable {
     }
 
     /// Creates a reader that measures time by the given clock.
+    /// - Parameters:
+    ///   - maximumBodySize: The largest body, in bytes.
+    ///   - maximumDepth: The largest nesting depth of JSON.
+    ///   - bodyDeadline: The time within which a body must have arrived completely.
+    ///   - clock: A monotonic clock. Each reader that is created with a clock has its own timer.
+    /// - Precondition: `maximumBodySize` and `bodyDeadline` are positive.
     public init<C: Clock>(
         maximumBodySize: Int = 65_536,
         maximumDepth: Int = 32,
@@ -111,7 +117,10 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// Calls a closure with the request. If the request has a body that a reader accepts, the body is read into memory before.
+    /// Calls a closure with the request. If the request has a body that a reader accepts, the body is read into memory first.
+    /// - Parameters:
+    ///   - request: The request. Bodies of requests with safe methods are not read.
+    ///   - next: The closure. Readers that it calls get the bytes from memory.
     /// - Throws: The errors of ``bytes(of:)`` and of the closure.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
         let hasBody =
@@ -136,8 +145,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         try await read(type, from: request)
     }
 
-    /// Reads the complete body, whatever its content type.
-    /// - Throws: ``ContractError`` with the code `REQUEST_TOO_LARGE`, `REQUEST_TIMEOUT` or `REQUEST_MALFORMED`.
+    /// Reads the complete body, regardless of its content type.
+    /// - Throws: ``ContractError`` with the code `REQUEST_TOO_LARGE`, `REQUEST_TIMEOUT` or `REQUEST_MALFORMED`, or `CancellationError`.
     func bytes(of request: Request) async throws -> [UInt8] {
         if let length = request.headers.value(of: .contentLength).flatMap(Int.init), length > maximumBodySize {
             throw ContractError(.requestTooLarge)

@@ -12,8 +12,12 @@ import NIOCore
 /// request, or to read its responses.
 ///
 /// The guard is the first handler of the pipeline after TLS: it sees all bytes and can close the connection immediately. ``RequestGuard``
-/// reports requests and responses to it. Each connection has one timer that checks all times, every few seconds; requests do not reschedule
-/// it.
+/// reports requests and responses to it.
+///
+/// Each connection has one timer that checks all times, every few seconds. Requests don't reschedule the timer, so they are cheap. The
+/// interval is at most half of the shortest time in ``ConnectionLimits``, so each deadline is detected before it has passed.
+///
+/// All members are only used on the event loop of the connection. Other threads reach the guard through ``Connections/Handle``.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -119,7 +123,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension ConnectionGuard {
-    /// Called when the head of a request has arrived.
+    /// Records that the head of a request has arrived. From now on, the body must arrive.
     func headArrived() {
         outstanding += 1
         isReadingBody = true
@@ -127,14 +131,14 @@ extension ConnectionGuard {
         update(at: lastRead)
     }
 
-    /// Called when a request has arrived completely.
+    /// Records that a request has arrived completely. From now on, the server has to respond, so no deadline applies to the client.
     func requestArrived() {
         isReadingBody = false
         awaited = outstanding > 0 ? .response : .request(since: lastRead)
         update(at: lastRead)
     }
 
-    /// Called when a response has been written completely.
+    /// Records that a response has been written completely. If no request is in progress, the idle time begins.
     func responseWritten() {
         outstanding = max(0, outstanding - 1)
         hasResponded = true
@@ -143,7 +147,7 @@ extension ConnectionGuard {
         update(at: now)
     }
 
-    /// Closes the connection because its place is needed. If a request is in progress, its response is still written.
+    /// Closes the connection because another connection needs its place. If a request is in progress, its response is still written.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         if activity?.current.phase == .working {
@@ -154,7 +158,7 @@ extension ConnectionGuard {
         }
     }
 
-    /// Closes the connection immediately, also during a TLS handshake.
+    /// Closes the connection immediately, also during a TLS handshake. Bytes that the client has not read are discarded.
     func abort(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
@@ -184,7 +188,7 @@ extension ConnectionGuard {
         activity.set(phase, since: now)
     }
 
-    /// Asks the table for a place; closes the connection if there is none.
+    /// Requests a place in the table, and closes the connection if there is none.
     private func start(_ context: ChannelHandlerContext) {
         guard activity == nil else { return }
         let now = context.eventLoop.now
@@ -270,7 +274,7 @@ struct WriteAllowance {
         self.rate = rate
     }
 
-    /// The client has read everything: nothing is measured until more is written.
+    /// Ends the measurement, because the client has read everything. The next written byte starts a new allowance.
     mutating func reset() { end = nil }
 
     /// Adds the bytes that the client has read since the last call.

@@ -1,7 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// The state of a connection. Its event loop writes it; the table reads it when a new connection needs a place.
+/// The state of a connection. Its event loop writes it, and the table reads it when a new connection needs a place.
+///
+/// Phase and time are in one atomic number, so a reader always gets values that belong together.
 final class ConnectionActivity: Sendable {
     /// The event that the connection waits for. Two bits of ``ConnectionActivity``.
     enum Phase: UInt64 {
@@ -85,9 +87,11 @@ struct ConnectionTable<Handle> {
         let isExempt: Bool
     }
 
+    /// The decision about a new connection.
     enum Admission {
         /// The connection is admitted, and these must be closed.
         case admitted(ID, closing: [(handle: Handle, end: ConnectionEnd)])
+        /// The connection must be closed, and no other connection is affected.
         case refused(ConnectionRefusal)
     }
 
@@ -128,10 +132,15 @@ struct ConnectionTable<Handle> {
     /// Whether connections are closed after the shorter idle time.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Admits a connection, if there is a place or one can be freed.
+    /// Admits a connection, if there is a place or one can be freed. Connections that must be closed are already removed from the table.
     ///
-    /// O(1) below the limits. At the capacity O(connections), but amortized over many new connections, because 1/64 of the places is freed
-    /// at a time.
+    /// - Parameters:
+    ///   - origin: The client and its network.
+    ///   - activity: The state of the connection, which its event loop changes later.
+    ///   - handle: Closes the connection.
+    ///   - now: The current time.
+    /// - Complexity: O(1) below the limits. At the capacity O(connections), but amortized over many new connections, because 1/64 of the
+    ///   places is freed at a time.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -198,7 +207,8 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Orders the networks: the one with the most connections is the greatest; of equal ones, the one with the connection to close first.
+    /// Orders the networks. The greatest is the one that loses a connection next: the network with the most connections. If two networks
+    /// have the same number, it is the one with the connection that must be closed first.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }

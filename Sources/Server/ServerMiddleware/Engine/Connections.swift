@@ -11,13 +11,15 @@ import Synchronization
 /// Application(router: router, server: .contractHTTP1(connections: connections))
 /// ```
 ///
-/// It protects against clients that open many connections or send and read slowly (slow-loris attacks). ``LoadShedding`` limits the
+/// It protects against clients that open many connections, or that send and read slowly (slow-loris attacks). ``LoadShedding`` limits the
 /// requests instead, and ``RateLimitMiddleware`` those of one client. Share one value between all listeners of a process, because they
 /// share its file descriptors.
 ///
 /// The counter `connections_closed` counts connections that the server closed, by `reason` (`head`, `idle`, `body`, `write`, `capacity`,
 /// `client`, `pipeline`). The counter `connections_refused` counts those that were closed right after they were accepted, by `reason`
 /// (`client`, `capacity`).
+///
+/// All members can be used by several threads. Opening and closing a connection takes a lock; requests take none.
 public final class Connections: Sendable {
     typealias Table = ConnectionTable<Handle>
 
@@ -43,8 +45,8 @@ public final class Connections: Sendable {
     /// Creates an empty table of connections.
     /// - Parameters:
     ///   - limits: The number of connections and their times.
-    ///   - identity: Names the trusted proxies and the IPv6 prefix length of one client.
-    ///   - metrics: The factory of the counters; the process's default if `nil`.
+    ///   - identity: The trusted proxies, and the IPv6 prefix length that identifies a client.
+    ///   - metrics: The factory of the counters; `nil` uses the process's default.
     public init(
         limits: ConnectionLimits = ConnectionLimits(),
         identity: ClientIdentity = ClientIdentity(),
@@ -68,6 +70,11 @@ public final class Connections: Sendable {
     var isCrowded: Bool { isNearCapacity.load(ordering: .relaxed) }
 
     /// Admits a connection and closes the connections whose places it needs.
+    /// - Parameters:
+    ///   - peer: The address of the client; `nil` for a local socket.
+    ///   - activity: The state of the connection.
+    ///   - handle: Closes the connection from another event loop.
+    ///   - now: The current time.
     /// - Returns: The id that removes the connection; `nil` if the new connection must be closed.
     func open(from peer: IPAddress?, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Table.ID? {
         let origin = Table.Origin(peer, identity: identity)
@@ -86,7 +93,7 @@ public final class Connections: Sendable {
         }
     }
 
-    /// Gives back the place of a closed connection.
+    /// Frees the place of a closed connection. A second call does nothing.
     func remove(_ id: Table.ID) {
         table.withLock { table in
             table.remove(id)
@@ -105,7 +112,8 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// The largest number of open connections; 4,096 by default. Beyond it, new connections replace those that wait for their clients. The
     /// process needs more file descriptors than that.
     public var capacity: Int
-    /// The largest number of open connections of one client; `nil` for no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
+    /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
+    /// Above the limit, a new connection of a client replaces an idle one of the same client.
     public var perClient: Int?
     /// The time within which the head of a request must arrive; 10 seconds by default. It begins with the connection, before the TLS
     /// handshake, and for later requests with their first byte.
@@ -120,7 +128,15 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. It may fall behind by up to ``writeTime``.
     public var minimumWriteRate: Int
 
-    /// Creates limits.
+    /// Creates limits. Parameters that are left out have the defaults of the properties.
+    /// - Parameters:
+    ///   - capacity: The largest number of open connections.
+    ///   - perClient: The largest number of open connections of one client; `nil` sets no limit.
+    ///   - headTime: The time within which the head of a request must arrive.
+    ///   - idleTime: The time that a connection may be idle.
+    ///   - crowdedIdleTime: The idle time while three quarters of the capacity or more are in use.
+    ///   - writeTime: The time after which a connection is closed if its client reads nothing.
+    ///   - minimumWriteRate: The lowest rate, in bytes per second, at which a client must read.
     /// - Precondition: All numbers and durations are positive.
     public init(
         capacity: Int = 4_096,

@@ -2,10 +2,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110 §10.1.1). Without it, the client sends the body
-/// only after its own timeout.
+/// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110 §10.1.1). Without this response, the client sends
+/// the body only after its own timeout.
 ///
-/// The response is sent when all earlier requests on the connection have their responses.
+/// HTTP/1.1 responses must have the order of the requests. So `100 Continue` is sent when all earlier requests on the connection have their
+/// responses.
 final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -14,10 +15,10 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The requests without a complete response.
     private var outstanding = 0
-    /// The last request waits for `100 Continue`, and earlier requests have no response yet.
+    /// Whether the last request waits for `100 Continue` while earlier requests have no response yet.
     private var isOwed = false
 
-    /// Responds to an expectation, or delays that until the earlier responses were written.
+    /// Responds to an expectation. If earlier requests have no response yet, the expectation is stored until they have.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -31,7 +32,7 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Passes a response, and sends the delayed `100 Continue` after it.
+    /// Passes a response, and then sends `100 Continue` if a stored expectation is due.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }

@@ -6,6 +6,10 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
 /// HTTP/1.1 connections that are served on their event loops, within the limits of ``Connections``.
+///
+/// The handlers of a connection are, from the socket to the router: ``ConnectionGuard``, ``InboundSlices``, NIO's decoder and encoder,
+/// ``RequestGuard``, the codec of HTTP types, the configured handlers, ``UnparsableRequestResponder``, ``ContinueResponder``, and
+/// ``UnreadBodyLimit``.
 struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -78,15 +82,18 @@ extension NIOBSDSocket.Option {
 }
 
 extension HTTPServerBuilder {
-    /// HTTP/1.1 that also responds to invalid HTTP in the contract: 400 `REQUEST_MALFORMED` in the standard form.
-    ///
-    /// A request must have one valid `Host`. The size of a body that no route reads is limited. Clients that send or read too slowly, and
-    /// connections beyond the limits, are closed (see ``Connections``). Each connection is served on its event loop (see
-    /// docs/decisions/0055-run-requests-on-their-event-loop.md): run code that blocks its thread elsewhere.
+    /// Returns a server for HTTP/1.1 that also responds to invalid HTTP with an error of the contract: 400 `REQUEST_MALFORMED` in the
+    /// standard form.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())
     /// ```
+    ///
+    /// A request must have one valid `Host`. The size of a body that no route reads is limited. Clients that send or read too slowly, and
+    /// connections beyond the limits, are closed (see ``Connections``).
+    ///
+    /// Each connection is served on its event loop (see docs/decisions/0055-run-requests-on-their-event-loop.md). So run code that blocks
+    /// its thread elsewhere: it would delay all connections of the loop.
     /// - Parameters:
     ///   - renderer: Renders errors.
     ///   - configuration: The limits of the decoder, and handlers before the engine. Its `idleTimeout` is ignored:

@@ -3,8 +3,8 @@ import NIOCore
 /// Passes bytes to the decoder in slices. A slice follows when the engine has taken the requests of the slice before.
 ///
 /// The decoder parses all requests in the bytes that it gets. Without slices, a client that sends many small requests at once would fill
-/// the memory with their heads: 64 KB hold more than 2,000 requests. With slices, at most one read waits here, and further bytes stay in
-/// the kernel, whose flow control stops the client.
+/// the memory with their heads: 64 KB contain more than 2,000 requests. With slices, at most one read is pending here. Further bytes stay
+/// in the kernel, whose flow control stops the client.
 final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -17,7 +17,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     /// half of the connection.
     static let limit = 1_048_576
 
-    /// The bytes that the decoder has not got yet.
+    /// The bytes that have not been passed to the decoder.
     private var rest = ByteBuffer()
     /// Whether slices are being passed, so that a nested read only requests the next one.
     private var isFeeding = false
@@ -25,7 +25,8 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasInputClosed = false
     private let onOverflow: () -> Void
 
-    /// - Parameter onOverflow: Closes the connection because too many bytes are pending.
+    /// Creates the handler of a connection.
+    /// - Parameter onOverflow: Closes the connection because more than ``limit`` bytes are pending.
     init(onOverflow: @escaping () -> Void) {
         self.onOverflow = onOverflow
     }
@@ -80,7 +81,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes a slice to the decoder.
+    /// Passes a slice to the decoder. It frees the buffer after the last slice.
     private func feed(_ context: ChannelHandlerContext) {
         guard let slice = rest.readSlice(length: min(Self.size, rest.readableBytes)) else { return }
         if rest.readableBytes == 0 { rest = ByteBuffer() }

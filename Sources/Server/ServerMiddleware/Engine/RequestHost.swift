@@ -4,9 +4,8 @@ import NIOHTTP1
 
 /// The host in a `Host` header, such as `example.com:8080` or `[::1]:8080`.
 ///
-/// Hosts are compared without regard to case (RFC 3986 §3.2.2).
-///
-/// Use it instead of comparing the header as text, which would differ in case, port and brackets.
+/// Use it instead of comparing the header as text, which would differ in case, port and brackets. Hosts are compared without regard to case
+/// (RFC 3986 §3.2.2), and the port is not compared.
 public struct RequestHost: Hashable, Sendable {
     /// The name or address in lowercase, without port; an IPv6 address without brackets.
     public let name: String
@@ -14,16 +13,19 @@ public struct RequestHost: Hashable, Sendable {
     /// Whether the host is this machine: `localhost`, an address of `127.0.0.0/8`, or `::1`.
     public var isLoopback: Bool { Self.isLoopback(name) }
 
-    /// Whether a name or an address, without port and brackets, refers to this machine.
+    /// Whether a name or an address refers to this machine. No name server is queried.
+    /// - Parameter name: The name or address, without port and brackets.
     public static func isLoopback(_ name: String) -> Bool {
         guard let address = IPAddress(name) else { return name.lowercased() == "localhost" }
         return address.version == .v4 ? address.bits >> 24 == 127 : address.bits == 1
     }
 
-    /// Parses the value of a `Host` header. O(length).
+    /// Parses the value of a `Host` header.
     ///
-    /// A name consists of letters, digits, `-`, `.`, `_` and `~`. Percent-encoded names, lists and empty values return `nil`: no client of
-    /// an HTTP server sends them (RFC 9112 §3.2).
+    /// A name consists of letters, digits, `-`, `.`, `_` and `~`. Clients of an HTTP server send no other names (RFC 9112 §3.2).
+    /// - Parameter value: The value of the header.
+    /// - Returns: `nil` for percent-encoded names, lists and empty values.
+    /// - Complexity: O(length).
     public init?(_ value: String) {
         var value = value
         guard let name = value.withUTF8({ Self.name(in: $0).map { String(decoding: $0, as: UTF8.self) } }) else { return nil }
@@ -73,9 +75,10 @@ public struct RequestHost: Hashable, Sendable {
 }
 
 extension Request {
-    /// Refuses a request for another host name. This prevents DNS rebinding: a web page whose name resolves to this machine must not read
-    /// responses that are only for local users.
-    /// - Parameter isAccepted: Whether requests for a host are served.
+    /// Refuses a request for another host name.
+    ///
+    /// This prevents DNS rebinding: a web page whose name resolves to this machine must not read responses that are only for local users.
+    /// - Parameter isAccepted: Returns whether requests for a host are served.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {
         guard let host = RequestHost(head.authority ?? ""), isAccepted(host) else { throw ContractError(.resourceNotFound) }

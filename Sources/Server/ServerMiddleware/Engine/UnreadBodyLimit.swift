@@ -5,7 +5,7 @@ import NIOHTTPTypes
 /// of it at any size and speed.
 ///
 /// If the rest of the body exceeds 64 KiB, the connection closes after 1 s, so that the client can read the response. Otherwise, it closes
-/// after 15 s.
+/// after 15 s. If the body ends before that, the connection stays open for the next request.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

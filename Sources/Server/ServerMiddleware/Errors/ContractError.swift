@@ -11,8 +11,10 @@ public import StrictJSON
 /// throw ContractError(.resourceAlreadyExists, details: ["title": "Groceries"])
 /// ```
 ///
-/// It holds the facts without texts in one language. ``ContractErrorMiddleware`` renders it in the client's language and format. To throw
-/// errors of your own types instead, conform them to ``ContractErrorConvertible``.
+/// It has the facts, and no text in a particular language: ``ContractErrorMiddleware`` renders it in the client's language and format. To
+/// throw errors of your own types instead, conform them to ``ContractErrorConvertible``.
+///
+/// Clients receive the code, the message, the details and the problems. Only ``underlying`` stays on the server.
 public struct ContractError: Error, Sendable {
     /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {
@@ -24,7 +26,7 @@ public struct ContractError: Error, Sendable {
         /// Creates a problem.
         /// - Parameters:
         ///   - path: The path of the value.
-        ///   - code: The code of the problem.
+        ///   - code: The code of the problem, whose text in the catalogue is shown at the field.
         public init(path: FieldPath, code: ErrorCode) {
             self.path = path
             self.code = code
@@ -42,7 +44,8 @@ public struct ContractError: Error, Sendable {
     public var details: JSONObject
     /// All problems with the input. A response has at most ``maximumProblems``.
     public var problems: [Problem]
-    /// The time after which a retry makes sense. Rounded up to seconds in `Retry-After`. With 429 and 503, five seconds if `nil`.
+    /// The time after which a retry makes sense, rounded up to seconds in `Retry-After`. If it is `nil`, responses with 429 and 503 have
+    /// five seconds, and other responses have no delay.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
@@ -54,8 +57,8 @@ public struct ContractError: Error, Sendable {
     /// Creates an error.
     /// - Parameters:
     ///   - code: The code, of the catalogue or of your own.
-    ///   - message: A text that is more specific than that of the catalogue.
-    ///   - details: Details for programs.
+    ///   - message: A text that is more specific than that of the catalogue; `nil` uses the catalogue's text.
+    ///   - details: Further facts for programs.
     ///   - problems: The problems with the input.
     ///   - retryAfter: The time after which a retry makes sense.
     ///   - headers: Further headers.
@@ -78,8 +81,10 @@ public struct ContractError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Returns an error that reports all problems with the input at once. Its code is the one that all problems share, otherwise
-    /// `VALIDATION_INVALID_INPUT`.
+    /// Returns an error that reports all problems with the input at once.
+    /// - Parameter problems: The problems. A response has at most ``maximumProblems`` of them.
+    /// - Returns: An error with the code that all problems share. If they have different codes, or if there are none, the code is
+    ///   `VALIDATION_INVALID_INPUT`.
     public static func invalid(_ problems: [Problem]) -> ContractError {
         let codes = Set(problems.map(\.code))
         return ContractError(
@@ -98,14 +103,14 @@ extension ContractError {
     /// Whether the code is an internal error of the server in the standard catalogue, so that the error is logged.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// The delay of a 429 or 503 whose cause names none: clients must know when to retry.
+    /// Returns the delay of a response with 429 or 503 whose error has no delay. Clients must know when to retry.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
 }
 
 extension ErrorCatalogue {
-    /// Returns whether a code is an internal error of the server. A code that an app has added is judged by its own status.
+    /// Returns whether a code is an internal error of the server. The code of an app counts by its own status.
     func isFault(_ code: ErrorCode) -> Bool { (closestDefinition(to: code)?.status ?? 500) == 500 }
 }
 
@@ -118,7 +123,8 @@ extension ContractError: CustomStringConvertible {
 
 /// An error of an app that can be converted to an error of the contract.
 ///
-/// If a route throws it, the response is that of its ``contractError``. Errors that don't conform get `SERVER_INTERNAL_ERROR`.
+/// If a route throws it, the response is that of its ``contractError``, and the error itself is never sent. Errors that don't conform get
+/// `SERVER_INTERNAL_ERROR`.
 public protocol ContractErrorConvertible: Error {
     /// The corresponding error of the contract.
     var contractError: ContractError { get }
@@ -137,8 +143,14 @@ extension ContractError: HTTPResponseError {
 }
 
 extension ContractError {
-    /// Converts any thrown error to an error of the contract. An error of the framework keeps its status and headers but not its text. Any
-    /// other error becomes an internal error without details, and is kept as ``underlying`` for the log.
+    /// Converts any thrown error to an error of the contract.
+    ///
+    /// An error of the framework keeps its status and headers, but not its text. Any other error becomes an internal error without details,
+    /// and is stored as ``underlying`` for the log.
+    /// - Parameters:
+    ///   - error: The thrown error.
+    ///   - request: The request, from which errors of the framework create their headers.
+    ///   - context: The context of the request.
     init(thrown error: any Error, answering request: Request, context: some RequestContext) {
         switch error {
         case let error as ContractError: self = error

@@ -9,6 +9,8 @@ import Timekeeping
 ///
 /// Pass one value to ``ContractRouter``, ``ContractGroup`` and `contractHTTP1`, so that all errors of a server have the same formats. Use
 /// it directly only to respond outside of a router.
+///
+/// Rendering neither suspends nor logs. ``ContractErrorMiddleware`` logs internal errors.
 public struct ContractErrorRenderer: Sendable {
     /// The codes and their texts.
     public var catalogue: ErrorCatalogue
@@ -42,10 +44,10 @@ public struct ContractErrorRenderer: Sendable {
         self.now = now
     }
 
-    /// Returns the response for an error. A response to HEAD has the headers, including `Content-Length`, and no body.
+    /// Returns the response for an error. The response to HEAD has the headers, including `Content-Length`, and no body.
     /// - Parameters:
     ///   - error: The error.
-    ///   - request: The failed request.
+    ///   - request: The failed request, whose headers determine the language and the format.
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
         let form = forms.form(for: request, chosen: error.form)
@@ -59,6 +61,9 @@ public struct ContractErrorRenderer: Sendable {
     }
 
     /// Returns the head and the body of a response.
+    ///
+    /// The head has the headers of the error, and those of the contract: the code, the request id, the language, `Vary`, `Cache-Control:
+    /// no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
     func answer(
         to error: ContractError,
         in language: Language,

@@ -1,4 +1,4 @@
-/// The path of a value in a request's body.
+/// The path of a value in a request's body. ``name`` is for users, and ``pointer`` is for programs.
 ///
 /// ```swift
 /// let path = FieldPath([.member("items"), .element(1), .member("name")])
@@ -21,7 +21,8 @@ public struct FieldPath: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The path, cut before the first name of more than 128 bytes: the client chose that name, and no response repeats it.
+    /// The path up to the first name of more than 128 bytes. A client chooses the names of unknown members, and a response must not repeat
+    /// a text of any length.
     var reportable: FieldPath {
         let end = steps.firstIndex { if case .member(let name) = $0 { name.utf8.count > 128 } else { false } }
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self

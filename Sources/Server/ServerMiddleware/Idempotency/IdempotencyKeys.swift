@@ -94,7 +94,7 @@ public final class IdempotencyKeys: Sendable {
     /// - Parameters:
     ///   - claim: The claim of the request.
     ///   - logger: The logger for failures of the store.
-    /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. Then the caller must call
+    /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. In the second case, the caller must call
     ///   ``settle(_:with:_:)`` or ``leave(_:)``.
     /// - Throws: ``ContractError`` with
     ///   - `REQUEST_CONFLICT` if the first request is still running (with a retry delay), or has no stored response (without one);

@@ -8,10 +8,13 @@ public import HTTPTypes
 /// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
 /// ```
 ///
-/// If the peer is not a trusted proxy, forwarding fields are ignored. If it is, the client is the right-most hop that is not a trusted
-/// proxy. If a hop is unreadable, hidden or unknown, the client is the proxy that reported it. If all hops are trusted, the client is the
-/// left-most one. If `Forwarded` and `X-Forwarded-For` are both present and disagree, a client has sent one of them and it is unknown
-/// which, so the client is the peer. A client that sends the other field thus gains only one identity, which all such clients share.
+/// If the peer is not a trusted proxy, forwarding fields are ignored. If it is a trusted proxy, these rules apply:
+///
+/// - The client is the right-most hop that is not a trusted proxy.
+/// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
+/// - If all hops are trusted, the client is the left-most one.
+/// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. In this case a client has sent one of the fields, and it is
+///   unknown which one. So such a client gains only one identity, which all such clients share.
 ///
 /// Each trusted proxy must append to the field that it sends, as proxies do by default, and not only forward it.
 public struct ClientIdentity: Hashable, Sendable {
@@ -36,10 +39,13 @@ public struct ClientIdentity: Hashable, Sendable {
         self.ipv6Prefix = ipv6Prefix
     }
 
-    /// Returns the client of a request. O(length of the two fields × proxies); O(proxies) for a peer that isn't trusted.
+    /// Returns the client of a request.
     /// - Parameters:
-    ///   - peer: The other end of the connection, if it has an address.
+    ///   - peer: The other end of the connection; `nil` if it has no address, as on a local socket.
     ///   - headers: The request's header fields.
+    /// - Returns: The client; ``ClientAddress/unknown`` without a peer.
+    /// - Complexity: O(length of the two fields · number of proxies), of which at most 32 hops are read. O(number of proxies) for a peer
+    ///   that isn't trusted.
     public func client(peer: IPAddress?, headers: HTTPFields) -> ClientAddress {
         guard let peer else { return .unknown }
         guard trusts(peer) else { return folded(peer) }
@@ -70,9 +76,13 @@ public struct ClientIdentity: Hashable, Sendable {
 /// The identity of a client, derived from its address. All addresses that one client can take have the same identity.
 ///
 /// IPv6 addresses count by their prefix, because a client has a whole network of them. Three kinds of IPv6 addresses count as the IPv4
-/// address that they contain: mapped ones; 6to4 (`2002::/16`, RFC 3056), where one IPv4 host has 65,536 networks; and NAT64 under the
-/// well-known prefix (`64:ff9b::/96`, RFC 6052), where otherwise all IPv4 clients of a translator would be one. Teredo addresses
-/// (`2001::/32`) count by prefix, which the clients of one relay share: this is too strict rather than too loose.
+/// address that they contain:
+///
+/// - Mapped addresses (`::ffff:0:0/96`).
+/// - 6to4 (`2002::/16`, RFC 3056), where one IPv4 host has 65,536 networks.
+/// - NAT64 under the well-known prefix (`64:ff9b::/96`, RFC 6052), where otherwise all IPv4 clients of a translator would be one client.
+///
+/// Teredo addresses (`2001::/32`) count by prefix, which the clients of one relay share. This is too strict rather than too loose.
 public struct ClientAddress: Hashable, Sendable {
     /// The address with the host's bits cleared; `nil` for a client without an address, such as the peer of a local socket.
     let address: IPAddress?
@@ -102,8 +112,9 @@ public struct ClientAddress: Hashable, Sendable {
         return nil
     }
 
-    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`: account owners can recognize it, and it is not an
-    /// address. `nil` for a client without an address.
+    /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address.
+    ///
+    /// Account owners can recognize it, and it discloses less than an address.
     public var network: String? {
         guard let address else { return nil }
         if address.version == .v4 {

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The hops that proxies recorded for a request, nearest first.
 ///
-/// A client can begin the chain with anything. Only the end, which trusted proxies appended, is reliable. So the chain is read from the
+/// A client can begin the chain with any text. Only the end, which trusted proxies appended, is reliable. So the chain is read from the
 /// end, and an unreadable entry counts as a hop and is never skipped.
 struct ForwardingChain {
     /// The largest number of hops that are read.

@@ -30,10 +30,13 @@ public struct IPAddress: Hashable, Sendable {
         (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
     }
 
-    /// Parses an address without port, zone and brackets. O(length).
+    /// Parses an address without port, zone and brackets.
     ///
-    /// IPv4 is four decimal numbers without leading zeros, which some parsers read as octal. IPv6 is any spelling of RFC 4291 §2.2. Any
-    /// other text returns `nil`.
+    /// IPv4 is four decimal numbers without leading zeros, because some parsers read such numbers as octal. IPv6 is any spelling of RFC
+    /// 4291 §2.2.
+    /// - Parameter text: The address.
+    /// - Returns: `nil` for any other text.
+    /// - Complexity: O(length), of which at most 45 bytes are read.
     public init?(_ text: some StringProtocol) {
         self.init(bytes: Array(text.utf8)[...])
     }
@@ -149,7 +152,8 @@ extension IPAddress: CustomStringConvertible {
         return zeros.count < 2 ? text(groups[...]) : "\(text(groups[..<zeros.lowerBound]))::\(text(groups[zeros.upperBound...]))"
     }
 
-    /// The longest run of zero groups, which the text shortens; of equal ones, the first.
+    /// Returns the longest run of zero groups, which the text shortens. If several runs have the same length, it is the first one (RFC 5952
+    /// §4.2.3).
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var (longest, current) = (0..<0, 0..<0)
         for (index, group) in groups.enumerated() {

@@ -1,4 +1,5 @@
-/// A range of IP addresses with a common prefix, such as `10.0.0.0/8` (CIDR, RFC 4632 and RFC 4291 §2.3).
+/// A range of IP addresses with a common prefix, such as `10.0.0.0/8` (CIDR, RFC 4632 and RFC 4291 §2.3). ``ClientIdentity`` uses ranges
+/// for trusted proxies.
 public struct IPRange: Hashable, Sendable {
     /// The lowest address.
     public let base: IPAddress
@@ -7,8 +8,8 @@ public struct IPRange: Hashable, Sendable {
 
     /// Parses a range, or a single address, which is a range of one.
     /// - Parameter text: The range, such as `10.0.0.0/8`, `2001:db8::/32` or `192.0.2.7`. Bits after the prefix must be zero, so that a
-    ///   mistyped range is noticed.
-    /// - Throws: ``Refusal`` with a description for the author of the text.
+    ///   mistyped range is detected.
+    /// - Throws: ``Refusal`` with a description for the author of the text. A range of all addresses is refused, too.
     public init(_ text: String) throws(Refusal) {
         let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = halves.first, let address = IPAddress(first) else {
@@ -33,7 +34,8 @@ public struct IPRange: Hashable, Sendable {
         }
     }
 
-    /// Whether an address is in the range. O(1).
+    /// Whether an address is in the range. Addresses of the other version never are.
+    /// - Complexity: O(1).
     public func contains(_ address: IPAddress) -> Bool {
         address.version == base.version && address.prefix(prefixLength) == base
     }

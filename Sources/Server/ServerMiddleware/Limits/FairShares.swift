@@ -7,10 +7,10 @@ import Timekeeping
 ///
 /// A request that only the shared limit refuses is admitted if the client's network, a /48 or a /24, has used less than its `FairShare` of
 /// the quota. All other limits of the request still apply. Use it where an admitted request only adds to a queue, and a worker limits the
-/// rate of the work.
+/// rate of the work: the number of admissions can exceed the shared limit.
 ///
 /// The table is in memory and starts empty: after a restart, each network has its fair share again, even if the store has kept the usage of
-/// the shared limit.
+/// the shared limit. It can be used by several tasks at the same time.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>

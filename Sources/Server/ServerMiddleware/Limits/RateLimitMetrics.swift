@@ -2,10 +2,10 @@ import CoreMetrics
 import RateLimiting
 import Synchronization
 
-/// The counters of the limits, by policy. No counter names a client.
+/// The counters of the limits, by policy. No counter has the name or address of a client.
 ///
 /// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused` for requests that the policy would refuse if it were
-///   enforced. A refused request counts for each policy that refuses it, and for no other.
+///   enforced. A refused request counts once for each policy that refuses it.
 /// - `rate_limit_near`: admissions that left a tenth of the burst or less.
 /// - `rate_limit_refunds`: admissions whose charge was refunded because the counted event did not happen.
 /// - `rate_limit_store_errors`: requests about which the store could not decide.

@@ -12,7 +12,8 @@ import RateLimiting
 /// ```
 ///
 /// All policies decide together: if one refuses a request, none counts it. Refusals are thrown as ``ContractError`` for
-/// ``ContractErrorMiddleware``. Add ``RateLimitFieldsMiddleware`` outside of that, so that all responses have the fields.
+/// ``ContractErrorMiddleware``. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all responses have the
+/// fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// The time of the decision.
     public enum Moment: Hashable, Sendable {
@@ -37,6 +38,10 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     }
 
     /// Creates the middleware with its policies as arguments.
+    /// - Parameters:
+    ///   - limits: The limits that decide.
+    ///   - sources: The policies, and the key that a request has under each.
+    ///   - moment: The time of the decision.
     public init(_ limits: RateLimits, _ sources: RateLimitSource<Context>..., decides moment: Moment = .atOnce) {
         self.init(limits, sources, decides: moment)
     }

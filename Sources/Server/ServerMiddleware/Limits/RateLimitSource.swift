@@ -6,13 +6,16 @@ public import RateLimiting
 /// ```swift
 /// RateLimitMiddleware(limits, .client("search-ip"), .everybody("search-global"))
 /// ```
+///
+/// Use ``client(_:cost:)`` for requests without an account, ``key(_:cost:_:)`` for requests with one, and ``everybody(_:cost:)`` to protect
+/// a shared resource. The policy must be one of the ``RateLimits``: an unknown name is a programming error and traps.
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
     /// Counts by client address, and also by the client's networks if the policy's rule has limits for them.
     /// - Parameters:
     ///   - policy: The name of the policy.
-    ///   - cost: The units that a request consumes; those of the policy if `nil`.
+    ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
     public static func client(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { request, context, limits in
             let client = limits.client(of: request, in: context)
@@ -20,10 +23,11 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Counts all requests together, under one key.
+    /// Counts all requests together, under one key. A single client can use up such a limit, so combine it with one by client, or with
+    /// ``FairShares``.
     /// - Parameters:
     ///   - policy: The name of the policy.
-    ///   - cost: The units that a request consumes; those of the policy if `nil`.
+    ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
     public static func everybody(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { _, _, _ in RateLimitClaim(policy, cost: cost) }
     }
@@ -31,8 +35,8 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     /// Counts by a key, such as the account of an access token.
     /// - Parameters:
     ///   - policy: The name of the policy.
-    ///   - cost: The units that a request consumes; those of the policy if `nil`.
-    ///   - key: The key, or `nil` if the policy doesn't apply to the request.
+    ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
+    ///   - key: Returns the key, or `nil` if the policy doesn't apply to the request. Its errors are thrown, and nothing is counted.
     public static func key(
         _ policy: String,
         cost: Int? = nil,

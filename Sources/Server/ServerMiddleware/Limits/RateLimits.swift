@@ -46,7 +46,10 @@ public final class RateLimits: Sendable {
         self.init(store: JointRateLimiter(rules, clock: ContinuousClock()), identity: identity, metrics: metrics)
     }
 
-    /// Returns the client of a request, as a key for claims.
+    /// Returns the client of a request, as a key for claims. Logs a hint once if a proxy seems to be missing in the trusted ones.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - context: The context, which has the address of the connection's peer.
     /// - Complexity: O(number of trusted proxies) for a peer that isn't trusted.
     public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {
         let peer = context.remoteAddress.flatMap(IPAddress.init)
@@ -60,11 +63,11 @@ public final class RateLimits: Sendable {
     /// - Parameters:
     ///   - claims: The claims in addition to those of the middleware. Each names a different policy.
     ///   - context: The request's context.
-    ///   - shares: Admits a client of a network that has used little of a limit that all clients share, and the client.
+    ///   - shares: The fair shares of a limit that all clients share, and the client of the request; `nil` applies no fair shares.
     ///   - error: Returns the error of a refusal, given the policy that refuses and the delay.
     /// - Returns: The admission. Use it to refund the charge, or to commit it together with the work of the request.
-    /// - Throws: ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay; then no policy counts the request. With the
-    ///   code `SERVER_SERVICE_UNAVAILABLE` if the store could not decide.
+    /// - Throws: The error that `error` returns; by default ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest delay.
+    ///   Then no policy counts the request. If the store could not decide, ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
     public func admit(
         _ claims: [RateLimitClaim] = [],
@@ -119,7 +122,10 @@ public final class RateLimits: Sendable {
 }
 
 extension ContractError {
-    /// The error for a request that a limit refuses, with the standard text.
+    /// Returns the error for a request that a limit refuses, with the standard text.
+    /// - Parameters:
+    ///   - policy: The policy that refuses the request. The standard text doesn't contain it.
+    ///   - wait: The delay after which a retry can succeed.
     public static func limited(by policy: RateLimitPolicy, wait: Duration) -> ContractError {
         limited(wait: wait)
     }
@@ -152,6 +158,7 @@ public struct RateLimitAdmission: Sendable {
     ///
     /// Only claims that are `RateLimitClaim.isRefundable` are refunded, each once; a second call does nothing. If the store fails, the
     /// units stay counted.
+    /// - Parameter policies: The names of the policies. Others stay charged.
     public func refund(_ policies: String...) async {
         guard let charge else { return }
         let refunded = charge.policies.intersection(policies)

@@ -3,7 +3,8 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. No line names a client.
+/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. The next line has the number
+/// of refusals that were not logged. No line has the name or address of a client.
 struct RefusalLog: Sendable {
     /// The time of the next line of a policy, and the refusals since the last one.
     private struct State {
@@ -45,7 +46,8 @@ struct RefusalLog: Sendable {
     }
 }
 
-/// Logs once that requests seem to come through a proxy that isn't trusted: then all clients behind it share one identity.
+/// Logs once that requests seem to come through a proxy that isn't trusted. In this case, all clients behind the proxy share one identity,
+/// and so one limit.
 final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 

@@ -46,7 +46,8 @@ public final class RequestLimits: Sendable {
         state.withLock { $0.pending.isEmpty ? RateLimitResult(limits: $0.limits) : nil }
     }
 
-    /// The state of the limits. For claims that were never decided, because the route failed before, the current state is read.
+    /// Returns the state of the limits. Some claims may never have been decided, because the route failed before. For these, the current
+    /// state is read from the store.
     func answer() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }

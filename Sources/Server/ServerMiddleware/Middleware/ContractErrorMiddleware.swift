@@ -4,11 +4,13 @@ public import Hummingbird
 import Logging
 import Observability
 
-/// Converts all errors that are thrown inside of it to responses of the contract: errors of routes, of the framework (unknown path, wrong
-/// method, body too large), and internal errors, whose cause is logged and not sent.
+/// Converts all errors that are thrown inside of it to responses of the contract. These are errors of routes, errors of the framework
+/// (unknown path, wrong method, body too large), and internal errors, whose cause is logged and not sent.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` inside of ``RequestIDMiddleware`` and
 /// ``RateLimitFieldsMiddleware``.
+///
+/// Middleware inside of it sees errors as they are thrown. Middleware outside of it sees responses.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?

@@ -4,13 +4,19 @@ public import Hummingbird
 
 /// Checks whether a form was sent from a page of this site (protection against cross-site request forgery).
 ///
-/// A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null`. So if the origin is `null` or absent, `Sec-Fetch-Site`
-/// decides, which browsers have sent since 2023. A request with neither does not come from a browser and needs no protection.
-///
 /// ```swift
 /// let origins = OriginGuard { $0 == "https://accounts.example.com" }
 /// guard origins.admits(request) else { throw ContractError(.resourceForbidden) }
 /// ```
+///
+/// Two headers are checked, as far as the request has them:
+///
+/// - `Sec-Fetch-Site` must be `same-origin` or `none`. Browsers have sent it since 2023.
+/// - `Origin` must belong to this site. The value `null` counts as absent, because a page with `Referrer-Policy: no-referrer` sends its
+///   forms with it.
+///
+/// A request without these headers does not come from a browser and needs no protection.
+///
 /// Use it for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need it: a browser adds no
 /// token by itself.
 public struct OriginGuard: Sendable {
@@ -23,6 +29,8 @@ public struct OriginGuard: Sendable {
     }
 
     /// Whether a request may come from a page of this site, or from no page.
+    /// - Parameter request: The request with the form.
+    /// - Returns: `false` if another site caused the request. Refuse it with 403 in this case.
     public func admits(_ request: Request) -> Bool {
         let site = request.headers[.secFetchSite]
         guard site == nil || site == "same-origin" || site == "none" else { return false }

@@ -34,8 +34,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Whether an id has only letters, digits and `._-`, and at most 64 characters, so that clients can't forge log lines or send ids of
-    /// any size.
+    /// Whether an id has only letters, digits and `._-`, and at most 64 characters. Other ids are replaced, so that clients can't forge log
+    /// lines or send ids of any size.
     private static func isSane(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in

@@ -5,6 +5,7 @@ import Synchronization
 /// The methods of each path of a router, so that a request with a wrong method gets 405 and `Allow`.
 ///
 /// Without the index, the router responds to a wrong method as to an unknown path. Fill the index after all routes have been added.
+/// ``ContractRouter`` has an index; create one only for a plain `Router` with ``ContractErrorMiddleware``.
 public final class RouteIndex: Sendable {
     private struct Entry {
         let path: RouterPath
@@ -30,7 +31,10 @@ public final class RouteIndex: Sendable {
         entries.withLock { $0 = Array(found.values) }
     }
 
-    /// The methods of a path; `nil` if no route has it. O(number of paths). Only called for requests without a route.
+    /// Returns the methods of a path. ``ContractErrorMiddleware`` only calls it for requests without a route.
+    /// - Parameter path: The path of a request.
+    /// - Returns: The methods; `nil` if no route has the path.
+    /// - Complexity: O(number of paths).
     public func methods(of path: String) -> Set<HTTPRequest.Method>? {
         let segments = (isCaseInsensitive ? path.lowercased() : path)[...].split(separator: "/")
         let matching = entries.withLock { $0.filter { Self.matches(segments[...], $0.path[...]) } }

@@ -1,7 +1,8 @@
 import HTTPTypes
 public import Hummingbird
 
-/// Headers that prevent browsers from sniffing content types, framing, caching and leaking referrers.
+/// Headers by which browsers don't guess content types, don't show the response in a frame, don't cache it, and don't send its address to
+/// other sites.
 ///
 /// ``SecurityHeadersMiddleware`` adds them to every routed response. Responses to invalid HTTP have them if they are passed to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
@@ -11,7 +12,8 @@ public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether browsers must use HTTPS only (HSTS) for a year; only correct behind TLS.
+    /// - Parameter isStrictTransport: Whether browsers must only use HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set it only if
+    ///   all of them support TLS: browsers don't connect without it, and the setting can't be undone for a year.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),

@@ -23,10 +23,10 @@ public struct ErrorForms: Hashable, Sendable {
     /// Returns the format of the error response to a request.
     ///
     /// A client that lists `application/problem+json` in `Accept`, with at least the quality of `application/json`, gets problem details. A
-    /// wildcard does not count.
+    /// wildcard does not count. If the format is problem details and the client prefers `application/json`, it gets the standard format.
     /// - Parameters:
     ///   - request: The failed request.
-    ///   - chosen: The format that the route has chosen, if any.
+    ///   - chosen: The format that the route has chosen; `nil` if it has chosen none.
     public func form(for request: Request, chosen: ErrorForm? = nil) -> ErrorForm {
         let form = chosen ?? form(below: request.uri.path) ?? usual
         guard let accept = request.headers.value(of: .accept) else { return form }

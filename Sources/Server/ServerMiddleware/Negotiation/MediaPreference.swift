@@ -24,8 +24,9 @@ public struct MediaPreference: Hashable, Sendable {
         ranges = Self.split(header[...], at: ",").prefix(32).compactMap(Self.range)
     }
 
-    /// Returns the quality of a type, from 0 (not acceptable) to 1. The most specific range applies.
+    /// Returns the quality of a type. If several ranges match, the most specific one applies.
     /// - Parameter type: A type such as `application/json`, without parameters.
+    /// - Returns: A number from 0 (not acceptable) to 1. Without a header, it is 1 for all types.
     public func quality(of type: String) -> Double {
         guard let ranges else { return 1 }
         let halves = type.split(separator: "/")

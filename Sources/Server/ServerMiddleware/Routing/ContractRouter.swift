@@ -8,9 +8,12 @@ public import Hummingbird
 /// router.post("/notes") { request, context in try await save(request.decode(as: Note.self, context: context)) }
 /// let application = Application(router: router, server: .contractHTTP1())
 /// ```
+///
 /// The contract then covers errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies and routes that exceed their
 /// deadline. Each response has a code, a text in the client's language and the id of the request. With ``ContractRequestContext``, all
 /// problems of a body are reported at once, each with its path.
+///
+/// Errors of requests that are no valid HTTP never reach a router. The server `contractHTTP1` renders them.
 ///
 /// To use the contract for only a part of an existing router, use ``ContractGroup``.
 public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods, HTTPResponderBuilder {
@@ -23,7 +26,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     ///   - context: The type of the contexts of requests.
     ///   - options: The options of the router.
     ///   - renderer: Renders errors: their codes, formats and languages.
-    ///   - deadline: The time after which a route gets `SERVER_TIMEOUT`; `nil` for no limit.
+    ///   - deadline: The time after which a route gets `SERVER_TIMEOUT`; `nil` sets no limit.
     ///   - outermost: Middleware that must see all responses as they are sent, including errors: CORS, access logs, security headers.
     ///     Middleware that is added later sees errors as they are thrown.
     public init(
@@ -63,7 +66,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         return self
     }
 
-    /// Builds the responder. `Application` calls it after all routes have been added.
+    /// Builds the responder, and fills the index of methods. `Application` calls it after all routes have been added.
     public func buildResponder() -> RouterResponder<Context> {
         let responder = router.buildResponder()
         index.fill(from: router)
@@ -85,10 +88,10 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
 
     /// Creates a group.
     /// - Parameters:
-    ///   - group: A new group of the router.
+    ///   - group: A new group of the router, without middleware and routes.
     ///   - renderer: Renders errors.
-    ///   - deadline: The time that a route may take; `nil` for no limit.
-    ///   - outermost: Middleware that sees errors as responses.
+    ///   - deadline: The time that a route may take; `nil` sets no limit.
+    ///   - outermost: Middleware that sees errors as responses, such as access logs.
     public init(
         in group: RouterGroup<Context>,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),

@@ -9,11 +9,14 @@ public enum RequestPriority: Hashable, Sendable, CaseIterable {
     case essential
 }
 
-/// Decides which requests are processed immediately, which wait and which are refused. A value without side effects: time and randomness
-/// are arguments.
+/// Decides which requests are processed immediately, which wait and which are refused. It is a value without side effects: time and
+/// randomness are arguments.
 ///
 /// A refused client gets a place in a ``VirtualLine`` of its priority. Half of the queue is reserved for clients that return after their
 /// delay.
+///
+/// The number of running requests never exceeds the limit. A place that becomes free is given to essential requests first, then to
+/// deferrable ones, each in the order of their arrival.
 struct InFlightLimit<Waiter> {
     /// The decision about a request.
     enum Admission {
@@ -58,7 +61,10 @@ struct InFlightLimit<Waiter> {
 
     /// Decides about a request.
     /// - Parameters:
-    ///   - client: Identifies the client for its place in the virtual line.
+    ///   - priority: The priority of the request.
+    ///   - client: Identifies the client for its place in the virtual line; `nil` for an unknown client.
+    ///   - now: The current time.
+    ///   - chance: Returns a random number from 0 up to 1, which spreads the delays of refused clients.
     ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when it is the request's turn.
     mutating func enter(
         _ priority: RequestPriority,
@@ -84,9 +90,13 @@ struct InFlightLimit<Waiter> {
         return .waiting(id: lastID, waiter)
     }
 
-    /// Records the end of a request.
-    /// - Parameter isServed: Whether the client received the requested response. Refusals don't count toward the rate of service.
-    /// - Returns: The next waiter, which is the first one for which the closure returns true.
+    /// Records the end of a request, and passes its place on.
+    /// - Parameters:
+    ///   - priority: The priority of the request.
+    ///   - isServed: Whether the client received the requested response. Refusals don't count toward the rate of service.
+    ///   - now: The current time.
+    ///   - claim: Returns whether a waiter still waits. It is called for each waiter until it returns `true`.
+    /// - Returns: The next waiter, which has the place now; `nil` if there is none.
     mutating func finish(
         _ priority: RequestPriority,
         isServed: Bool,

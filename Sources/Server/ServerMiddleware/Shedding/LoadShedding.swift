@@ -8,20 +8,24 @@ import Timekeeping
 /// Limits how many requests a server processes at once. Requests beyond the limit are refused with 503, so that the admitted ones are
 /// served in time.
 ///
-/// The Retry-After of a refusal is the time at which there will be capacity for the client: its place in a virtual line, divided by the
-/// measured rate of service. It is from 1 to 60 s. A client that returns at that time has precedence over one that retries earlier.
-///
-/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so that they are refused first.
-///
-/// The counter `requests_shed` counts refusals, by `reason`: `full` if too many requests were waiting already, `late` if a request waited
-/// too long.
-///
 /// ```swift
 /// let shedding = LoadShedding(limit: 256)
 /// router.group().add(middleware: LoadSheddingMiddleware(shedding)).get("/notes", use: list)
 /// ```
+///
 /// Choose the limit by the resource that the requests share: about the number of requests that the database or the processors handle at
 /// full throughput. A larger limit only makes all requests slower.
+///
+/// The `Retry-After` of a refusal is the time at which there will be capacity for the client: its place in a virtual line, divided by the
+/// measured rate of service. It is from 1 to 60 s. A client that returns at that time has precedence over one that retries earlier.
+///
+/// Requests of ``RequestPriority/deferrable`` use at most half of the places, so that they are refused first.
+///
+/// The counter `requests_shed` counts refusals, by `reason`: `full` if too many requests were already waiting, `late` if a request waited
+/// too long.
+///
+/// It can be used by several tasks at the same time. ``Connections`` limits connections instead, and ``RateLimits`` the requests of a
+/// client.
 public final class LoadShedding: Sendable {
     /// The reason for a refusal.
     enum Reason: String, CaseIterable { case full, late }
@@ -82,11 +86,16 @@ public final class LoadShedding: Sendable {
     /// The number of requests that are processed, and of those that wait.
     public var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
 
-    /// Runs an operation when there is a place for it. O(1) if there is one, otherwise O(waiting).
+    /// Runs an operation when there is a place for it.
     /// - Parameters:
-    ///   - client: Identifies the client for its place in the virtual line; clients with the same identity share their places.
-    ///   - isServed: Whether a result is the requested response, and not a refusal.
-    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is no place; errors of the operation are rethrown.
+    ///   - priority: The priority of the request.
+    ///   - client: Identifies the client for its place in the virtual line. Clients with the same identity share their places.
+    ///   - isServed: Returns whether a result is the requested response, and not a refusal.
+    ///   - operation: The operation. It has the place until it returns or throws.
+    /// - Returns: The result of the operation.
+    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is no place; `CancellationError` if the task is
+    ///   canceled while it waits; errors of the operation are rethrown.
+    /// - Complexity: O(1) if there is a place, otherwise O(number of waiting requests).
     func run<Result>(
         _ priority: RequestPriority = .essential,
         from client: @escaping @Sendable () -> String? = { nil },

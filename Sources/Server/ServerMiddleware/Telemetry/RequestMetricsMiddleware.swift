@@ -9,9 +9,13 @@ import Timekeeping
 /// - `http_server_requests`, and the timer `http_server_request_duration`: requests that have a response.
 /// - `http_server_requests_in_flight`: requests without a response yet.
 ///
-/// The status is `2xx` to `5xx`, or `client_timeout` for a 504 that the client caused by the time it named in `X-Request-Timeout-Ms`, so
-/// that clients cannot trigger alerts for server errors. No label contains text of a client: a path without a route is `none`, an unusual
-/// method is `other`. Add this middleware outermost, so that it sees errors as responses.
+/// The status is `2xx` to `5xx`, or `client_timeout`. The latter is a 504 that the client caused by the time that it named in
+/// `X-Request-Timeout-Ms`. So clients can't trigger alerts for server errors.
+///
+/// No label contains text of a client: a path without a route is `none`, and an unusual method is `other`. So the number of series is
+/// bounded by the number of routes.
+///
+/// Add this middleware outermost, so that it sees errors as responses.
 public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddleware {
     private let metrics: RequestMetrics
 

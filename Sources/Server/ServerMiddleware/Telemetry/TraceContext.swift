@@ -19,9 +19,9 @@ public struct TraceContext: Hashable, Sendable {
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Parses a `traceparent` strictly.
-    /// - Returns: `nil` if the recommendation doesn't allow the value. Of values in a later version, the part that version 00 defines is
-    ///   read.
+    /// Parses a `traceparent` strictly. Of a value in a later version, the part that version 00 defines is read.
+    /// - Parameter traceparent: The value of the header.
+    /// - Returns: `nil` if the recommendation doesn't allow the value.
     public init?(traceparent: String) {
         let bytes = Array(traceparent.utf8)
         guard bytes.count >= 55, bytes.count <= 512, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -43,7 +43,7 @@ public struct TraceContext: Hashable, Sendable {
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
     }
 
-    /// Returns a new span of the same trace.
+    /// Returns a new span of the same trace, with the same sampling. Each outgoing request should have its own span.
     public func child() -> TraceContext { TraceContext(traceID: traceID, spanID: Self.newSpan(), isSampled: isSampled) }
 
     /// The value of the `traceparent` field, in version 00.
@@ -83,12 +83,13 @@ extension ServiceContext {
     }
 }
 
-/// Adds `traceparent` to outgoing requests of clients that use swift-distributed-tracing, such as AsyncHTTPClient:
+/// Adds `traceparent` to outgoing requests of clients that use swift-distributed-tracing, such as AsyncHTTPClient.
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(TraceContextInstrument())
 /// ```
-/// It records no spans. To send them to a backend, bootstrap a tracer instead.
+///
+/// It records no spans. To send spans to a backend, bootstrap a tracer instead.
 public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
@@ -114,9 +115,9 @@ public struct TraceContextInstrument: Instrument {
 
 /// Continues the trace of a request's `traceparent`, or starts a new one.
 ///
-/// The ids are in every log line of the request (`trace_id`, `span_id`) and in `ServiceContext.current`, from which clients forward them. A
-/// `traceparent` that is invalid or occurs twice is ignored. If the request had a `traceparent`, the response has the server's span in
-/// `traceresponse`.
+/// Every log line of the request has the ids (`trace_id`, `span_id`). Clients find them in `ServiceContext.current`, and forward them. A
+/// `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response has the server's span
+/// in `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware. Add it outermost.
     public init() {}

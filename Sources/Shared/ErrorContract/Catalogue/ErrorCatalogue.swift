@@ -17,9 +17,9 @@
 /// ```
 ///
 /// Pass the catalogue to the client (`APIClient`), whose errors then use its texts and retry classes. A client doesn't need the codes of a
-/// newer server: an unknown code uses the definition of the longest known prefix, otherwise its status.
+/// newer server: an unknown code uses the definition of the longest known prefix. If no prefix is known, its status is used.
 ///
-/// A value with a shared index: lookups take O(1), copies are cheap.
+/// A catalogue is a value with a shared index: lookups take O(1), and copies are cheap.
 public struct ErrorCatalogue: Sendable {
     /// All definitions, in the order in which they were added.
     public let definitions: [ErrorDefinition]
@@ -28,7 +28,7 @@ public struct ErrorCatalogue: Sendable {
     /// The positions of the definitions by code.
     private let index: [ErrorCode: Int]
 
-    /// The codes of the contract: 50 of the published catalogue, and those that an account server on HTTP adds.
+    /// The codes of the contract: those of the published catalogue, and those that an account server on HTTP adds.
     public static let standard = ErrorCatalogue(
         unique: authentication + validation + rateLimit + server + resource + apiKey + social + content + request
     )
@@ -39,10 +39,11 @@ public struct ErrorCatalogue: Sendable {
         self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
     }
 
-    /// Returns a catalogue with additional codes at the end. O(n).
+    /// Returns a catalogue with additional codes at the end. Translations are preserved.
     ///
     /// - Parameter additions: The definitions, with codes that the catalogue doesn't contain.
-    /// - Throws: ``DuplicateErrorCode`` if the catalogue contains a code already, or if a code is given twice.
+    /// - Throws: ``DuplicateErrorCode`` if the catalogue already contains a code, or if a code is given twice.
+    /// - Complexity: O(number of codes).
     public func adding(_ additions: [ErrorDefinition]) throws(DuplicateErrorCode) -> ErrorCatalogue {
         var known = Set(index.keys)
         for addition in additions where !known.insert(addition.code).inserted {
@@ -53,16 +54,21 @@ public struct ErrorCatalogue: Sendable {
         return sum
     }
 
-    /// Returns the definition of a code, or `nil` if the catalogue doesn't contain it. O(1).
+    /// The definition of a code; `nil` if the catalogue doesn't contain it. Use ``closestDefinition(to:)`` for the code of a response,
+    /// which may be newer than the catalogue.
+    /// - Complexity: O(1).
     public subscript(code: ErrorCode) -> ErrorDefinition? {
         index[code].map { definitions[$0] }
     }
 
-    /// Returns the best definition for an unknown code: that of the longest known code that is a prefix of it up to an underscore, such as
-    /// `API_KEY_INVALID` for `API_KEY_INVALID_REGION`. O(length of the code).
+    /// Returns the definition of a code, or the best definition for an unknown code.
+    ///
+    /// The best definition is that of the longest known code that is a prefix of the unknown one up to an underscore. For example,
+    /// `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
     ///
     /// - Parameter code: The code of a response.
-    /// - Returns: The definition of the code itself if it is known; `nil` if no prefix is.
+    /// - Returns: The definition; `nil` if neither the code nor a prefix is known.
+    /// - Complexity: O(length of the code).
     public func closestDefinition(to code: ErrorCode) -> ErrorDefinition? {
         if let exact = self[code] { return exact }
         var prefix = Substring(code.rawValue)
@@ -73,14 +79,17 @@ public struct ErrorCatalogue: Sendable {
         return nil
     }
 
-    /// Returns how a client may retry after a response: by code, otherwise by the longest known prefix, by the family, or by the class of
-    /// the status.
+    /// Returns how a client may retry after a response.
+    ///
+    /// The first of these that applies determines the class: the definition of the code or of its longest known prefix, the family of the
+    /// code, or the status.
     ///
     /// - Parameters:
-    ///   - code: The code that the server sent, if any.
+    ///   - code: The code that the server sent; `nil` if it sent none.
     ///   - status: The HTTP status.
-    /// - Returns: The retry class. Of codes without a definition, those of `RATE_LIMIT_` and `SERVER_` may be retried, those of the other
-    ///   standard families not.
+    /// - Returns: The retry class. Without a definition, codes that begin with `RATE_LIMIT_` and `SERVER_` may be retried. Codes of the
+    ///   other standard families may not. The codes of other servers for a quota that is used up (`QUOTA_EXCEEDED`, `insufficient_quota`)
+    ///   may only be retried if the server sent a delay.
     public func retryClass(of code: ErrorCode?, status: Int) -> RetryClass {
         guard let code else { return Self.retryClass(ofStatus: status) }
         if let definition = closestDefinition(to: code) { return definition.retry }
@@ -108,7 +117,7 @@ public struct ErrorCatalogue: Sendable {
     }
 }
 
-/// An error that reports a code that the catalogue contains already.
+/// An error that reports a code that the catalogue already contains.
 public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
     /// The duplicate code.
     public let code: ErrorCode
@@ -118,11 +127,11 @@ public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
 }
 
 extension ErrorCatalogue {
-    /// Returns a catalogue with the same codes and an app's own translations, which take precedence over the texts of the codes and the
+    /// Returns a catalogue with the same codes and an app's own translations. They take precedence over the texts of the codes and the
     /// contract.
     ///
-    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use them, and so does a server whose renderer has the
-    /// catalogue.
+    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations, and so does a server whose
+    /// renderer has the catalogue.
     /// - Parameter translations: The translations. They are added to earlier ones and take precedence over them.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
@@ -138,8 +147,10 @@ extension ErrorCatalogue {
         text.text(in: language, saying: translations)
     }
 
-    /// Returns the English texts of the codes and the contract that have no translation in a language. Use it in a test: it is
-    /// empty if the app has translated all texts that it may show.
+    /// Returns the English texts of the codes and the contract that have no translation in a language.
+    ///
+    /// Use it in a test: the result is empty if the app has translated all texts that it may show.
+    /// - Parameter language: A language of the app. A text that exists in a shortened tag, such as `pt` for `pt-br`, counts as translated.
     public func untranslated(in language: Language) -> [String] {
         var seen: Set<String> = []
         return (definitions.map(\.message) + ContractText.all)

@@ -6,7 +6,7 @@
 public struct ErrorDefinition: Hashable, Sendable {
     /// The code on the wire.
     public let code: ErrorCode
-    /// The group that the code belongs to.
+    /// The group that the code belongs to, whose name is the prefix of the code.
     public let family: ErrorFamily
     /// The HTTP status, from 400 to 599. A code always has the same status.
     public let status: Int
@@ -14,9 +14,9 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let summary: String
     /// The advice for developers, in English.
     public let userAction: String
-    /// How a client may retry.
+    /// How a client may retry. ``RetryClass/never`` by default.
     public let retry: RetryClass
-    /// The action by which the user resolves the error.
+    /// The action by which the user resolves the error. ``Recovery/dismiss`` by default.
     public let recovery: Recovery
     /// The text shown to the user. It must not contain internal facts, because any client can cause the error.
     public let message: LocalizedText
@@ -25,7 +25,8 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let documentation: String
     /// The version of the catalogue that introduced the code.
     public let since: String
-    /// Whether a response with this code may reveal that an account exists.
+    /// Whether a response with this code may reveal that an account exists. ``summary`` and ``documentation`` state to which callers it is
+    /// returned.
     public let mayRevealAccount: Bool
 
     /// Creates a definition.
@@ -74,7 +75,7 @@ public struct ErrorDefinition: Hashable, Sendable {
     }
 }
 
-/// The action by which the user resolves an error.
+/// The action by which the user resolves an error. ``ErrorPresentation`` has a button for it.
 public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     /// No action; the user acknowledges the error. The app shows one button.
     case dismiss
@@ -82,11 +83,11 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case fixFields = "fix_fields"
     /// Sign in again.
     case signIn = "sign_in"
-    /// Wait for the delay of the error, then retry.
+    /// Wait for the delay of the error, then retry. Without a known delay, there is no button for a retry.
     case wait
-    /// Retry.
+    /// Retry immediately.
     case retry
-    /// Check whether the request took effect, without sending it again.
+    /// Check whether the request took effect, without sending it again. A second request could make the change twice.
     case checkAgain = "check_again"
     /// Request a new link.
     case requestNewLink = "request_new_link"
@@ -100,19 +101,21 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// How a client may retry after an error.
 ///
-/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401, too, and must neither refresh a session nor end
-/// it. In every class, the client only repeats a request that is safe to repeat (a safe or idempotent method, or an idempotency
-/// key), within the deadline of the call and its retry budget.
+/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401, too, but concerns neither the session nor its
+/// tokens.
+///
+/// In every class, the client only repeats a request that is safe to repeat: one with a safe or idempotent method, or with an idempotency
+/// key. All repetitions together are limited by the deadline of the call and by the retry budget.
 public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
     /// No retry; the same request would fail again.
     case never
-    /// Refresh the session once, shared by all callers, and retry once.
+    /// Refresh the session once, and retry once. Concurrent calls share the refresh.
     case afterRefresh = "after_refresh"
-    /// Refresh if a refresh token is available, otherwise ask the user to sign in; retry once.
+    /// Refresh the session if a refresh token is available. Otherwise ask the user to sign in. Retry once.
     case afterRefreshOrSignIn = "after_refresh_or_sign_in"
     /// Never refresh: remove the credentials, ask the user to sign in, and retry once.
     case afterSignIn = "after_sign_in"
-    /// Wait for the delay in the response, if it fits the maximum delay and the deadline.
+    /// Wait for the delay in the response, if it fits the maximum delay and the deadline. If the response has no delay, back off instead.
     case afterDelay = "after_delay"
     /// Retry only if the server sent a delay, and it fits the maximum delay and the deadline.
     case onlyAfterNamedDelay = "only_after_named_delay"

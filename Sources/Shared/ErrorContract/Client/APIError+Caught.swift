@@ -1,7 +1,7 @@
 import Foundation
 
-/// An error that can be converted to an ``APIError``, such as a transport's or one of the app. Conform an app's own errors to it, so that
-/// all screens show errors in the same way:
+/// An error that can be converted to an ``APIError``, such as a transport's error or one of the app. Conform an app's own errors to it, so
+/// that all screens show errors in the same way:
 ///
 /// ```swift
 /// struct CartIsEmpty: APIErrorConvertible {
@@ -12,6 +12,8 @@ import Foundation
 ///     }
 /// }
 /// ```
+///
+/// An error that doesn't conform becomes ``APIError/Kind/custom``; see ``APIError/init(_:context:)``.
 public protocol APIErrorConvertible: Error {
     /// Returns this error as an ``APIError``.
     ///
@@ -22,10 +24,14 @@ public protocol APIErrorConvertible: Error {
 extension APIError {
     /// Creates an ``APIError`` from any error that an app caught.
     ///
-    /// An `APIError` stays as it is, and gets the context if it has none. An ``APIErrorConvertible`` converts itself.
-    /// Cancellation, `DecodingError`, `EncodingError`, `URLError`, and the errors of the POSIX and Cocoa domains become the
-    /// matching kinds; the original error is stored in ``underlying``. Any other error becomes ``Kind/custom`` with the code
-    /// `UNKNOWN`, and with the text that a `LocalizedError` or `NSError` has for users.
+    /// - An `APIError` stays as it is, and gets the context if it has none.
+    /// - An ``APIErrorConvertible`` converts itself.
+    /// - Cancellation, `DecodingError`, `EncodingError`, `URLError`, and the errors of the POSIX and Cocoa domains become the matching
+    ///   kinds.
+    /// - Any other error becomes ``Kind/custom`` with the code `UNKNOWN`, and with the text that a `LocalizedError` or `NSError` has for
+    ///   users.
+    ///
+    /// The original error is stored in ``underlying``.
     ///
     /// - Parameters:
     ///   - error: The error to convert.
@@ -42,11 +48,11 @@ extension APIError {
         if self.context == nil { self.context = context }
     }
 
-    /// Creates an error of a kind, with the default code, retry class and recovery of the kind.
+    /// Creates an error of a kind, with the default code, retry class and recovery of the kind. Use it in tests, and for errors of the app.
     ///
     /// - Parameters:
     ///   - kind: The kind of the failure.
-    ///   - context: The operation of the app that failed.
+    ///   - context: The operation of the app that failed, such as `user_login`.
     ///   - underlying: The original error.
     public init(_ kind: Kind, context: String? = nil, underlying: (any Error)? = nil) {
         self.init(
@@ -62,7 +68,7 @@ extension APIError {
 }
 
 extension APIError.Kind {
-    /// The code of a failure for which no server supplied one.
+    /// The code of an error of the kind, if the server sent no code.
     var localCode: ErrorCode {
         switch self {
         case .network: .networkError
@@ -87,7 +93,7 @@ extension APIError.Kind {
         }
     }
 
-    /// How a client may retry if no code determines it.
+    /// The retry class of an error of the kind, if no code determines it.
     var localRetry: RetryClass {
         switch self {
         case .network, .noInternet, .timeout, .server: .withBackoff
@@ -100,7 +106,7 @@ extension APIError.Kind {
 
 /// Errors of the system's domains, identified by number, so that the modules that declare their types are not needed.
 extension APIError {
-    /// Creates the error for an `NSError`. A domain that is not known becomes ``Kind/custom`` with the app's own text. An untrusted
+    /// Creates the error for an `NSError`. A domain that is not known becomes ``Kind/custom`` with the app's own text. A failed check of a
     /// certificate is never retried.
     init(system error: any Error, context: String?) {
         let coded = error as NSError
@@ -121,7 +127,8 @@ extension APIError {
         }
     }
 
-    /// Returns the app's own text for users. The system's texts are not made for users, and may contain files and addresses.
+    /// Returns the app's own text for users; `nil` if there is none, or if it has the form of an internal text. Texts of the system are not
+    /// used, because they are not made for users and may contain files and addresses.
     private static func text(for error: any Error, _ coded: NSError) -> String? {
         let text = (error as? any LocalizedError)?.errorDescription ?? coded.userInfo[NSLocalizedDescriptionKey] as? String
         guard let text, !text.isEmpty, !UserFacingText.isInternal(text) else { return nil }

@@ -3,16 +3,22 @@ import Timekeeping
 
 /// Chooses the text for an error.
 extension APIError {
-    /// Whether a session of the user may have ended. A 401 to a request without credentials doesn't concern a session, unless its code
-    /// shows that the body carried a refresh token.
+    /// Whether the error may report the end of the user's session.
+    ///
+    /// A 401 to a request without credentials doesn't concern a session. The exceptions are the two codes that show that the body of the
+    /// request had a refresh token.
     var isSessionExpired: Bool {
         guard kind == .unauthorized, recovery == .signIn else { return false }
         return sentCredentials != false || code == .authSessionExpired || code == .authRefreshFailed
     }
 
-    /// Returns the text in a language. The first that exists is used: the library's text for the code; the server's text, if it
-    /// is in that language; the library's text for the first field violation of a known kind; the text for the kind of the
-    /// error.
+    /// Returns the text in a language. The first one that exists is used:
+    ///
+    /// 1. The library's text for the kind or the code.
+    /// 2. The server's text, if it is in that language.
+    /// 3. The text of the closest known code.
+    /// 4. The library's text for the first field violation of a known kind.
+    /// 5. The library's text for the kind of the error.
     func text(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         if let presentationText { return say(presentationText) }
@@ -38,7 +44,8 @@ extension APIError {
             ?? say(kindText(in: catalogue))
     }
 
-    /// Returns the library's text for a code of the catalogue.
+    /// Returns the library's text for a code of the catalogue. The text of a weak password comes from the server, because only the response
+    /// has the reason.
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
@@ -70,7 +77,7 @@ extension APIError {
         return (known ?? general?.message).map { catalogue.text($0, in: language) }
     }
 
-    /// Returns the text for a limit of the server. It includes the delay if that is known.
+    /// Returns the text for a limit of the server. It includes the delay if that is known: a text without a delay gets a second sentence.
     private func limitText(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         let isGeneral = [.rateLimitExceeded, .rateLimitTooManyRequests].contains(code)
@@ -86,7 +93,7 @@ extension APIError {
         return sentence + " " + say(ContractText.tryAgain(in: retryAfter))
     }
 
-    /// Whether a text contains a delay in seconds, minutes or hours. A rate such as "5 per 1 minute" is not a delay.
+    /// Whether a text already contains the delay in seconds, minutes or hours. A rate such as "5 per 1 minute" is not a delay.
     private static func tells(_ text: String, wait: Duration, in language: Language, catalogue: ErrorCatalogue) -> Bool {
         let seconds = max(1, wait.wholeSecondsRoundedUp)
         let phrases = [
@@ -109,7 +116,7 @@ extension APIError {
     /// The words before a time that make it a rate.
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
-    /// Returns the text for a kind, if the response contains none that can be shown.
+    /// Returns the text for a kind. It is used if the response contains no text that can be shown.
     private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
         let code: ErrorCode? =
             switch (kind, status) {
@@ -124,7 +131,8 @@ extension APIError {
 }
 
 extension APIError {
-    /// Returns whether the server's texts are in a language, by `Content-Language` or ``serverTextLanguage``.
+    /// Returns whether the server's texts are in a language, by the header `Content-Language`, or by ``serverTextLanguage`` if the app
+    /// configured it.
     ///
     /// Regions and scripts are not compared: a text in `es-MX` is one in `es`.
     /// - Parameter language: The user's language.
@@ -137,13 +145,14 @@ extension APIError {
         }
     }
 
-    /// Returns the text to show at a field. The first that exists is used: the catalogue's text for a code of the app; the
-    /// server's text, if it is in the user's language; the library's text for the field and the kind of problem.
+    /// Returns the text to show at a field. The first one that exists is used: the catalogue's text for a code of the app; the server's
+    /// text, if it is in the user's language; the library's text for the field and the kind of problem.
     ///
     /// - Parameters:
     ///   - violation: One of ``violations``.
     ///   - language: The user's language.
-    ///   - catalogue: The codes that the app knows; `nil` for those of the client that made the call.
+    ///   - catalogue: The codes that the app knows; `nil` uses those of the client that made the call.
+    /// - Returns: A text in every case: if the problem is unknown, it states that the value is invalid.
     public func text(for violation: FieldViolation, in language: Language, catalogue: ErrorCatalogue? = nil) -> String {
         let catalogue = catalogue ?? self.catalogue ?? .standard
         let isOwn = violation.code.map { ErrorCatalogue.standard[$0] == nil } ?? false
@@ -208,24 +217,24 @@ extension APIError {
 
 /// A delay that the client itself imposes on further calls, as an error reports it.
 ///
-/// A call that was refused locally carries the hold that refused it. A response that made the client delay further calls, such as a 503,
-/// carries the hold that it caused. Use ``APIError/isHeldLocally`` to distinguish the two.
+/// There are two cases. If the client refused a call locally, the error has the hold that refused it. If a response made the client delay
+/// further calls, such as a 503, its error has the hold that it caused. Use ``APIError/isHeldLocally`` to distinguish the two.
 public struct LocalHold: Hashable, Sendable {
     /// The part of the client that delays calls.
     public enum Source: String, Hashable, Sendable, CaseIterable {
         /// The gate, after a 503 or a 429.
         case gate
-        /// The circuit breaker, after failures and time-outs.
+        /// The circuit breaker, after failures and timeouts.
         case breaker
-        /// The app's own limits.
+        /// The app's own limits, which the client enforces before it sends a request.
         case throttle
     }
 
     /// The part of the client that delays calls.
     public var source: Source
-    /// The time until the next call is sent, from the moment of the error.
+    /// The time from the moment of the error until the client sends calls again.
     public var wait: Duration
-    /// Whether the request that failed was a probe, sent to find out whether the server has recovered.
+    /// Whether the request that failed was a probe. The client sends single probes to test whether the server has recovered.
     public var isProbe: Bool
 
     /// Creates a hold.

@@ -18,13 +18,19 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// Three properties classify an error. ``kind`` is the class of the failure, also for failures without a response; ``code`` is exact and
-/// stable; ``retry`` and ``recovery`` follow from the code and describe what a client and a user can do. The client has already retried
-/// when it throws the error; ``attempts`` is the number of its requests.
+/// These properties classify an error:
+///
+/// - ``kind`` is the class of the failure, also for failures without a response.
+/// - ``code`` is exact and stable.
+/// - ``retry`` and ``recovery`` follow from the code, and describe what a client and a user can do.
+///
+/// The client has already retried when it throws the error; ``attempts`` is the number of its requests. Convert errors of other sources
+/// with ``init(_:context:)``.
 public struct APIError: Error, Sendable {
     /// The kind of the failure. Switch over it for failures without a server's code, such as a lost connection.
     public var kind: Kind
-    /// The server's code, or a local one such as `NETWORK_ERROR`. Unknown codes of newer servers are preserved.
+    /// The server's code, or a local one such as `NETWORK_ERROR`. Unknown codes of newer servers are preserved, so compare with `==` and
+    /// have a default.
     public var code: ErrorCode
     /// The server's text, in any language; `nil` if the server sent none.
     ///
@@ -41,8 +47,8 @@ public struct APIError: Error, Sendable {
     public var body: [UInt8] = []
     /// Creates the decoder for ``body``; `nil` for the default one.
     package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
-    /// Further details from the server: the `details` of the contract's forms, or the other members of a problem. They may contain user
-    /// data and should not be logged.
+    /// Further details from the server: the `details` of the contract's forms, or the other members of a problem. ``details(as:)`` decodes
+    /// them to a type. They may contain user data and should not be logged.
     public var details: JSONObject
     /// Problems with single fields, in the order of the server; empty if the error concerns no field.
     public var violations: [FieldViolation]
@@ -55,7 +61,7 @@ public struct APIError: Error, Sendable {
     /// a long delay is applied to calls other than the one that failed. Both delays are compared in whole seconds, rounded up.
     /// `false` if only one of them is present, if they differ, and if the body is not JSON.
     public var isRetryAfterConfirmed = false
-    /// The earliest time of a retry, on the local wall clock; `nil` if none was specified.
+    /// The earliest time of a retry, on the local wall clock; `nil` if no delay was specified. ``retryAfter`` is the same as a duration.
     public var retryAt: Date?
     /// The time of the error by the server's clock, if the body contains it as `timestamp`.
     public var serverTimestamp: Date?
@@ -65,7 +71,7 @@ public struct APIError: Error, Sendable {
     public var context: String?
     /// The number of times that the request was sent; 0 if it never left the client.
     public var attempts: Int
-    /// How a client may retry.
+    /// How a client may retry. ``isRetryable`` is a summary of it.
     public var retry: RetryClass
     /// The action by which the user resolves the error.
     public var recovery: Recovery
@@ -77,16 +83,16 @@ public struct APIError: Error, Sendable {
     /// Whether the call failed because its session could not be refreshed for a temporary reason, such as a 503 of the refresh
     /// endpoint.
     public var isRefreshFailure = false
-    /// Whether the request carried credentials of a session: `Authorization`, `Cookie`, or the refresh token of a refresh.
-    /// `nil` if unknown.
+    /// Whether the request carried credentials of a session: `Authorization`, `Cookie`, or the refresh token of a refresh. `nil` if this is
+    /// unknown.
     ///
     /// A 401 to a request without credentials is never presented as an expired session.
     public var sentCredentials: Bool?
     /// The language of the server's texts for responses without `Content-Language`, as configured in the client.
     public var serverTextLanguage: Language?
-    /// A text that presentations show instead of the one for code and kind, such as a more specific one of a screen.
+    /// A text that presentations show instead of the text for the code and the kind, such as a more specific text of a screen.
     public var presentationText: LocalizedText?
-    /// The language of the client that made the call, which `localizedDescription` uses; `nil` for that of the device's user.
+    /// The language of the client that made the call, which `localizedDescription` uses; `nil` uses the language of the device's user.
     public var language: Language?
     /// The codes that the client knows, with the app's own translations; `nil` for the standard ones.
     public var catalogue: ErrorCatalogue?
@@ -120,12 +126,13 @@ public struct APIError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Creates an error from a decoded response.
+    /// Creates an error from a decoded response. A client does this itself; use it with ``ErrorDecoder`` and another HTTP client.
     ///
+    /// The status and the code of the response determine the kind, the retry class and the recovery.
     /// - Parameters:
     ///   - answer: The decoded response.
     ///   - catalogue: The codes that the app knows.
-    ///   - context: The operation of the app that failed.
+    ///   - context: The operation of the app that failed, such as `user_login`.
     public init(_ answer: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
         let definition = answer.code.flatMap { catalogue.closestDefinition(to: $0) }
         // A form without fields reports only by its code that the input is invalid.
@@ -157,7 +164,7 @@ public struct APIError: Error, Sendable {
     /// has a hold, too.
     public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
 
-    /// Whether a retry of the same request may succeed without an action of the user. The client has retried already; use it to decide
+    /// Whether a retry of the same request may succeed without an action of the user. The client has already retried, so use this to decide
     /// whether to offer a retry.
     public var isRetryable: Bool {
         switch retry {
@@ -182,10 +189,10 @@ extension APIError: CustomStringConvertible {
 }
 
 extension APIError.Kind {
-    /// The kind of a response with a status.
+    /// Determines the kind of a response from its status.
     /// - Parameters:
     ///   - status: The HTTP status of an error.
-    ///   - hasViolations: Whether the server reported problems with fields.
+    ///   - hasViolations: Whether the server reported problems with fields. It only matters for client errors without a kind.
     init(status: Int, hasViolations: Bool) {
         self =
             switch status {
@@ -217,7 +224,7 @@ extension ErrorCode {
 }
 
 extension Recovery {
-    /// The recovery for a code that the catalogue doesn't contain.
+    /// Determines the recovery from the kind, for a code that the catalogue doesn't contain.
     init(unknown code: ErrorCode?, kind: APIError.Kind) {
         let text = code?.rawValue ?? ""
         // An expired key or connected account is not an expired session, so the user is not asked to sign in.
@@ -238,9 +245,10 @@ extension Recovery {
 extension APIError {
     /// Decodes the app's own details from the body of the error response.
     ///
-    /// The value may be the whole body or be wrapped. The first of `error.details`, `error`, `detail`, `details`, `data` and
-    /// the whole body from which it can be decoded is used. Give the type at least one property that is not optional, so that
-    /// the right one is found. A client decodes it with its own coding, such as snake case.
+    /// The value may be the whole body or be wrapped. These places are tried in this order: `error.details`, `error`, `detail`, `details`,
+    /// `data`, and the whole body. The first one from which the value can be decoded is used. So give the type at least one property that
+    /// is not optional: otherwise it can be decoded from the wrong place. A client decodes the value with its own coding, such as snake
+    /// case.
     ///
     /// ```swift
     /// struct Shortage: Decodable { var missingAmount: Int }
@@ -283,8 +291,10 @@ private struct WrappedDetails<Value: Decodable>: Decodable {
 
 /// Values that could not be decoded or encoded.
 extension APIError {
-    /// Creates the error for a value of a response that could not be decoded. Its `details` contain the location as `path`,
-    /// such as `items[1].name`, and as `problem` one of `missing`, `null`, `type` and `corrupted`.
+    /// Creates the error for a value of a response that could not be decoded.
+    ///
+    /// Its `details` have two members. `path` is the location, such as `items[1].name`. `problem` is one of `missing`, `null`, `type` and
+    /// `corrupted`. Neither has a value of the response.
     init(decoding error: DecodingError, context: String?) {
         self.init(.decoding, context: context, underlying: error)
         let (problem, path): (String, [any CodingKey]) =

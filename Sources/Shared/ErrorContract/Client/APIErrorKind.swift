@@ -1,13 +1,17 @@
 extension APIError {
     /// The kind of a failure.
     ///
-    /// A struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`. A `switch` over it needs a
-    /// `default`, which should treat the error by its ``APIError/recovery``.
+    /// It is a struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`. A `switch` over it
+    /// needs a `default`, which should treat the error by its ``APIError/recovery``.
+    ///
+    /// Kinds differ in whether the server has the request. For ``noInternet``, ``throttled``, ``unavailable`` and ``invalidRequest``,
+    /// nothing was sent. For ``network``, ``timeout`` and ``unknownOutcome``, and if the caller canceled the call, the server may have
+    /// processed the request. For all kinds with a status, the server has responded.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The name of the kind.
         public let rawValue: String
 
-        /// Creates a kind, such as one of an app.
+        /// Creates a kind, such as one of an app. Its errors are shown with the text and recovery of ``custom`` unless the app sets others.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -22,7 +26,7 @@ extension APIError {
         public static let cancelled = Self(rawValue: "cancelled")
         /// Status 401. The client has refreshed the session if that could help.
         public static let unauthorized = Self(rawValue: "unauthorized")
-        /// Status 403.
+        /// Status 403. The server refuses the request, and a repetition gets the same response.
         public static let forbidden = Self(rawValue: "forbidden")
         /// Status 400 and other client errors without problems at fields.
         public static let badRequest = Self(rawValue: "badRequest")
@@ -40,7 +44,7 @@ extension APIError {
         /// The client itself refused the call because the server is failing: after a 503, failures, or timeouts. No request was
         /// sent.
         public static let unavailable = Self(rawValue: "unavailable")
-        /// Status 5xx and 408.
+        /// Status 5xx and 408. The client has retried with backoff if the request was safe to repeat.
         public static let server = Self(rawValue: "server")
         /// The response did not have the expected shape, or was too large. The server has processed the request.
         public static let decoding = Self(rawValue: "decoding")

@@ -9,14 +9,16 @@ import Timekeeping
 /// if case .retryAt(let date) = shown.primary { enableButton(at: date) }
 /// ```
 ///
-/// `AccountUI` shows it with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)` in SwiftUI. In another framework, make a button
+/// In SwiftUI, `AccountUI` shows it with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`. In another framework, make a button
 /// for each action, with ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)``.
+///
+/// It is a value, so a screen can store it and compare it with the next one. The texts don't change when the user changes the language.
 public struct ErrorPresentation: Hashable, Sendable {
-    /// An action that the user can take.
+    /// An action that the user can take. The app performs it: a presentation only names it.
     public enum Action: Hashable, Sendable {
         /// Acknowledge the error.
         case dismiss
-        /// Retry.
+        /// Retry immediately.
         case retry
         /// Retry, but not before this time on the device's wall clock. Disable the button until then.
         case retryAt(Date)
@@ -79,7 +81,7 @@ public struct ErrorPresentation: Hashable, Sendable {
     /// - Parameter name: The name of the field in the API, such as `email` or `items[1].name`.
     public func text(ofField name: String) -> String? { fields.first { $0.field == name }?.text }
 
-    /// A problem with one field, in the user's language.
+    /// A problem with one field, in the user's language. ``text(ofField:)`` finds it by name.
     public struct FieldText: Hashable, Sendable {
         /// The name of the field in the API, such as `email` or `items[1].name`; empty for the whole input.
         public var field: String
@@ -87,6 +89,9 @@ public struct ErrorPresentation: Hashable, Sendable {
         public var text: String
 
         /// Creates a text.
+        /// - Parameters:
+        ///   - field: The name of the field in the API; empty for the whole input.
+        ///   - text: The text to show at the field.
         public init(field: String, text: String) {
             (self.field, self.text) = (field, text)
         }
@@ -96,14 +101,14 @@ public struct ErrorPresentation: Hashable, Sendable {
 extension APIError {
     /// Returns the texts and actions to show for this error.
     ///
-    /// The message is the first of these that exists: the text of the catalogue for ``code``; the server's text, if it is in
-    /// the user's language; a text for the first of ``violations``, by field and kind of problem; a text for ``kind``. The text
-    /// for a limit always includes the delay if it is known.
+    /// The message is the first of these that exists: the text of the catalogue for ``code``; the server's text, if it is in the user's
+    /// language; a text for the first of ``violations``, by field and kind of problem; a text for ``kind``. The text for a limit always
+    /// includes the delay if it is known.
     /// - Parameters:
     ///   - language: The user's language.
-    ///   - now: The wall clock, on which ``ErrorPresentation/Action/retryAt(_:)`` is based.
-    ///   - catalogue: The codes that the app knows, with its own translations; `nil` for those of the client that made the
-    ///     call.
+    ///   - now: The wall clock, from which the time of ``ErrorPresentation/Action/retryAt(_:)`` is computed.
+    ///   - catalogue: The codes that the app knows, with its own translations; `nil` uses those of the client that made the call.
+    /// - Returns: The presentation. A canceled call has one, too, but an app should show nothing for it.
     public func presentation(
         in language: Language,
         now: Date,
@@ -135,7 +140,8 @@ extension APIError {
         }
     }
 
-    /// Returns the actions for the recovery. A wait without a known delay offers no retry.
+    /// Returns the actions for the recovery. A wait without a known delay offers no retry. For ``Kind/unknownOutcome``, the action is
+    /// always to check.
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
         // A retry could make the change twice, regardless of the error's recovery.
         if kind == .unknownOutcome { return (.checkAgain, .dismiss) }

@@ -37,8 +37,10 @@ extension FieldViolation {
 
     /// The kind of the problem; `nil` if neither ``code`` nor ``message`` identifies it.
     ///
-    /// Recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others, and the sentences of Django, FastAPI, Laravel,
-    /// Rails and ASP.NET in English and Spanish. O(length of the text).
+    /// It recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others. It also recognizes the sentences of Django,
+    /// FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code is used first, unless it has a general meaning and the sentence
+    /// a specific one.
+    /// - Complexity: O(length of the text).
     public var kind: Kind? {
         let text = message.lowercased()
         let byText = Self.sentences.first { $0.matches(text) }?.kind
@@ -52,7 +54,8 @@ extension FieldViolation {
         return byCode ?? byText
     }
 
-    /// The number of characters in the server's text, such as 8 in "at least 8 characters".
+    /// The first number in the server's text, such as 8 in "at least 8 characters". `nil` if there is none, or if it has more than six
+    /// digits.
     var namedCount: Int? {
         let digits = message.split { !("0"..."9").contains($0) }
         return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
@@ -109,7 +112,7 @@ extension FieldViolation {
         }
     }
 
-    /// In the order in which they are tried: "A valid number is required." doesn't report a missing value.
+    /// The sentences in the order in which they are tried. The order matters: "A valid number is required." doesn't report a missing value.
     private static let sentences: [Sentence] = [
         Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
         Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),
@@ -207,7 +210,7 @@ extension FieldViolation {
         }
     }
 
-    /// The contents of fields for which the library has specific texts.
+    /// The contents of fields for which the library has specific texts. All other fields have general texts.
     private enum Subject { case email, password, date, url, other }
 
     /// The content of the field, by its name: the last member of its path, in English or Spanish.

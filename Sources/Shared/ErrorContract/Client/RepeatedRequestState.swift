@@ -4,10 +4,10 @@ public import StrictJSON
 ///
 /// The field `state` of the error's details has it. A server that only sends `Retry-After` with a 409 means ``running``.
 public enum RepeatedRequestState: String, Hashable, Sendable, CaseIterable {
-    /// The first request is still being worked on. Repeat it unchanged, with the same key, after the named delay.
+    /// The server still works on the first request. Repeat the request unchanged, with the same key, after the named delay.
     case running
-    /// The first request was done, and its response is not stored. This is final: a repetition gets the same error, and the request must
-    /// not be sent with another key.
+    /// The first request is complete, and its response is not stored. This is final: a repetition gets the same error. Don't send the
+    /// request with another key, because it could take effect twice.
     case finished
 
     /// The details of the error that reports the state.
@@ -15,8 +15,8 @@ public enum RepeatedRequestState: String, Hashable, Sendable, CaseIterable {
 }
 
 extension APIError {
-    /// The state of the earlier request with the same idempotency key; `nil` if the error is another one, such as a 409 that a route has
-    /// by itself.
+    /// The state of the earlier request with the same idempotency key. `nil` for any other error, including a 409 that the route itself
+    /// returns.
     public var repeatedRequest: RepeatedRequestState? {
         guard status == 409 else { return nil }
         if let state = details["state"]?.stringValue.flatMap(RepeatedRequestState.init), code == .requestConflict { return state }

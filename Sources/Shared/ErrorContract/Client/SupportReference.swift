@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The facts by which support finds a failed request: code, request id and time.
+/// The facts by which support finds a failed request: code, request id and time. It contains no data of the user.
 ///
-/// Show ``text(in:catalogue:)`` below the message of an error that sends the user to support, and let the user copy ``description``:
+/// Show ``text(in:catalogue:)`` below the message of an error that asks the user to contact support, and let the user copy ``description``:
 ///
 /// ```swift
 /// if let reference = presentation.supportReference {
@@ -19,6 +19,10 @@ public struct SupportReference: Hashable, Sendable {
     public let time: Date
 
     /// Creates a reference.
+    /// - Parameters:
+    ///   - code: The code of the error.
+    ///   - requestID: The id of the request in the server's log; `nil` if the server sent none.
+    ///   - time: The time of the error.
     public init(code: ErrorCode, requestID: String?, time: Date) {
         (self.code, self.requestID, self.time) = (code, requestID, time)
     }

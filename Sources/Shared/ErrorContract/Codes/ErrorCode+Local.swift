@@ -1,28 +1,28 @@
 /// Codes that the client assigns to failures without a code of a server.
 extension ErrorCode {
-    /// The request or its response was lost on the network.
+    /// The request or its response was lost on the network. The kind is ``APIError/Kind/network``.
     public static let networkError = Self("NETWORK_ERROR")
-    /// The device has no connection.
+    /// The device has no connection, so nothing was sent.
     public static let noInternet = Self("NO_INTERNET")
     /// No response was received in time.
     public static let timeout = Self("TIMEOUT")
     /// The caller canceled the call.
     public static let cancelled = Self("CANCELLED")
-    /// Status 401 without a code.
+    /// The response had the status 401 and no code.
     public static let unauthorized = Self("UNAUTHORIZED")
-    /// Status 403 without a code.
+    /// The response had the status 403 and no code.
     public static let forbidden = Self("FORBIDDEN")
-    /// Status 400, or another client error, without a code.
+    /// The response had the status 400, or another client error, and no code.
     public static let badRequest = Self("BAD_REQUEST")
-    /// Status 404 without a code.
+    /// The response had the status 404 or 410 and no code.
     public static let notFound = Self("NOT_FOUND")
-    /// Status 409 without a code.
+    /// The response had the status 409 and no code.
     public static let conflict = Self("CONFLICT")
-    /// Field problems without a code.
+    /// The response reported problems with fields and no code.
     public static let validationError = Self("VALIDATION_ERROR")
-    /// Status 429 without a code.
+    /// The response had the status 429 and no code.
     public static let rateLimited = Self("RATE_LIMITED")
-    /// The client's own limiter refused the call before it was sent.
+    /// The client's own limiter refused the call before it was sent: a quota of the app, or a 429 that the server sent shortly before.
     public static let throttled = Self("THROTTLED")
     /// The client's gate or circuit breaker refused the call before it was sent, because the server is failing.
     public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
@@ -34,11 +34,11 @@ extension ErrorCode {
     public static let notAPIResponse = Self("NOT_API_RESPONSE")
     /// The request could not be built.
     public static let invalidRequest = Self("INVALID_REQUEST")
-    /// The cause is unknown.
+    /// The cause is unknown, such as for an error of the app that has no code.
     public static let unknown = Self("UNKNOWN")
 
-    /// Status 5xx without a code.
-    /// - Parameter status: The HTTP status, which becomes part of the code.
+    /// Returns the code of a response with a server error and no code.
+    /// - Parameter status: The HTTP status, which becomes part of the code, as in `SERVER_ERROR_502`.
     public static func serverError(_ status: Int) -> Self {
         Self("SERVER_ERROR_\(status)")
     }

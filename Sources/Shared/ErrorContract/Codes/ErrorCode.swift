@@ -1,6 +1,6 @@
-/// A machine-readable error code, as server and app exchange it, such as `RATE_LIMIT_EXCEEDED`.
+/// A machine-readable error code that servers and apps exchange, such as `RATE_LIMIT_EXCEEDED`.
 ///
-/// A struct rather than an enumeration: an unknown code survives decoding, comparison and encoding, so that a newer server never breaks an
+/// It is a struct rather than an enumeration: an unknown code survives decoding, comparison and encoding. So a newer server never breaks an
 /// older app.
 ///
 /// ```swift
@@ -9,13 +9,13 @@
 /// }
 /// ```
 ///
-/// Compare codes with `==`; two codes are equal if their texts are. ``ErrorCatalogue`` has the definitions.
+/// Two codes are equal if their texts are equal; compare them with `==`. ``ErrorCatalogue`` has the definitions.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     /// The text of the code in requests and responses, in upper snake case for codes of the contract. Codes of other servers keep their
     /// format.
     public let rawValue: String
 
-    /// Creates a code from its text.
+    /// Creates a code from its text. The text isn't validated.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -5,6 +5,9 @@ public import StrictJSON
 ///
 /// It describes the response only. An ``APIError`` adds what the client knows: the attempts, the retry class and the recovery. Use this
 /// type in a server or a tool that reads the responses of other servers.
+///
+/// All texts come from another system. ``message`` and the texts of ``violations`` have been checked for internal content, but they are not
+/// trusted: escape them in HTML, and don't log them.
 public struct DecodedError: Hashable, Sendable {
     /// The HTTP status: that of the response or, if a response with status 2xx reports a failure, the one in the body.
     public var status: Int
@@ -13,7 +16,7 @@ public struct DecodedError: Hashable, Sendable {
     /// The server's text for the user, if the response contains one that can be shown: at most 2,048 bytes, without markup and stack
     /// traces.
     public var message: String?
-    /// Further details.
+    /// Further details from the body. They are not checked, so they may contain internal facts of the server.
     public var details: JSONObject
     /// The delay that the server requested, in whole seconds, at most ``RetryAfter/longest``.
     public var retryAfter: Duration?

@@ -11,10 +11,10 @@ import Timekeeping
 /// ```
 ///
 /// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps, and never invents a delay. An
-/// unreadable value counts as absent, and an unrecognized body is never shown.
+/// unreadable value counts as absent. The text of an unrecognized body is never used as a message.
 ///
-/// `APIClient` uses it for all responses. Use it directly with another HTTP client. It has no state. O(n) for n bytes of the body, of which
-/// at most ``maximumBodySize`` are read.
+/// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. It has no state, so one decoder can be shared.
+/// - Complexity: O(n) for n bytes of the body, of which at most ``maximumBodySize`` are read.
 public struct ErrorDecoder: Sendable {
     /// The maximum number of bytes of a body that are read.
     public static let maximumBodySize = 65_536
@@ -53,7 +53,8 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// Lenient: an error is read as far as possible.
+    /// The parser for bodies. It is lenient, because an error should be read as far as possible: if a key occurs twice, the last value is
+    /// used.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
     /// Decodes a body without its headers' delay and ids.
@@ -85,20 +86,22 @@ public struct ErrorDecoder: Sendable {
 
 /// The forms of the contract.
 extension ErrorDecoder {
-    /// `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`
+    /// Decodes the standard form: `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`
     static func standard(_ body: JSONObject, status: Int) -> DecodedError? {
         guard let inner = body["error"]?.objectValue, inner["code"]?.stringValue != nil else { return nil }
         return members(inner, status: status, family: .standard)
     }
 
-    /// `{"code":"…","message":"…","details":{"field_errors":{…}}}`
+    /// Decodes the flat form: `{"code":"…","message":"…","details":{"field_errors":{…}}}`
     static func flat(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["code"]?.stringValue != nil, body["message"]?.stringValue != nil else { return nil }
         return members(body, status: status, family: .flat)
     }
 
-    /// `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}` and `{"success":false,"error":"…"}`,
-    /// the latter also as `{"valid":false,"error":"…"}`
+    /// Decodes the success form: `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}`.
+    ///
+    /// It also decodes `{"success":false,"error":"…"}` and `{"valid":false,"error":"…"}`. If the response has a successful status, the
+    /// status in `error_code` replaces it.
     static func success(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["success"] == false || body["valid"] == false && body["error"]?.stringValue != nil else { return nil }
         var error = DecodedError(status: status, family: .success)
@@ -116,7 +119,7 @@ extension ErrorDecoder {
         return error
     }
 
-    /// `{"detail":"…"}`
+    /// Decodes the form with one text: `{"detail":"…"}`
     static func detail(_ body: JSONObject, status: Int) -> DecodedError? {
         guard let text = body["detail"]?.stringValue else { return nil }
         var error = DecodedError(status: status, family: .detail)

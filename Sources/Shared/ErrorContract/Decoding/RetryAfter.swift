@@ -4,25 +4,25 @@ import Timekeeping
 
 /// Parses `Retry-After` (RFC 9110 §10.2.3).
 ///
-/// Digits are seconds, and fractions are rounded up. An HTTP date is compared with the response's `Date`, so that a wrong clock of the
-/// device has no effect; a date in the past yields zero. Negative numbers, NaN and other texts yield no delay. Of several lines, the
-/// largest valid delay is used.
-///
 /// ```swift
 /// let delay = RetryAfter.delay(in: response.headerFields, now: Date())
 /// ```
 ///
+/// Digits are seconds, and fractions are rounded up. An HTTP date is compared with the response's `Date`, so that a wrong clock of the
+/// device has no effect; a date in the past yields zero. Negative numbers, NaN and other texts yield no delay. If there are several lines,
+/// the largest valid delay is used.
+///
 /// ``delay(in:now:)`` reads only the standard field; ``delay(status:headers:now:)`` also reads the fields of vendors.
 public enum RetryAfter {
-    /// The maximum delay; longer ones are limited to it: ten years.
+    /// The maximum delay, which is ten years. Longer delays are shortened to it.
     public static let longest: Duration = .seconds(315_360_000)
 
-    /// Returns the delay that the headers contain, or `nil`.
+    /// Returns the delay of the field `Retry-After`.
     ///
     /// - Parameters:
     ///   - headers: The response's headers.
     ///   - now: The local wall clock, used if the response has no `Date`.
-    /// - Returns: The delay in whole seconds, rounded up, from zero to ``longest``.
+    /// - Returns: The delay in whole seconds, rounded up, from zero to ``longest``; `nil` if there is no valid delay.
     public static func delay(in headers: HTTPFields, now: Date) -> Duration? {
         let lines = headers[values: .retryAfter]
         guard !lines.isEmpty else { return nil }
@@ -40,8 +40,8 @@ public enum RetryAfter {
         var base: Date { headers.value(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now }
     }
 
-    /// Returns the values of a line. An HTTP engine may have joined several values with commas, and two formats of a date
-    /// contain a comma.
+    /// Returns the possible values of a line. An HTTP engine may have joined several values with commas, and two formats of a date contain
+    /// a comma. So the result has each piece, and each pair of neighbors; invalid values are ignored later.
     private static func values(in line: String) -> [String] {
         guard line.utf8.contains(UInt8(ascii: ",")) else { return [line] }
         let pieces = line.split(separator: ", ").map { String($0) }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 ///
-/// Two tags are equal if their texts are: `es` and `es-mx` are different languages. ``LocalizedText/text(in:)`` shortens a tag until a text
-/// exists, and ``preferred(from:available:fallback:)`` chooses the language of the device's user.
+/// Two languages are equal if their tags are equal: `es` and `es-mx` are different languages. ``LocalizedText/text(in:)`` shortens a tag
+/// until a text exists, and ``preferred(from:available:fallback:)`` chooses the language of the device's user.
 ///
 /// ```swift
 /// let language = Language("pt_BR")
@@ -62,8 +62,8 @@ extension Language {
     /// The language without its region, script and variants: `pt` for `pt-br`.
     var primary: Substring { rawValue.prefix { $0 != "-" } }
 
-    /// The tag shortened from the right, as defined by RFC 4647 §3.4: a single character at the end is removed as well. `nil`
-    /// if nothing remains.
+    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If a single character is then at the end, it is removed, too.
+    /// `nil` if nothing remains.
     var parent: Language? {
         guard var end = rawValue.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         if let before = rawValue[..<end].utf8.lastIndex(of: UInt8(ascii: "-")),
@@ -82,8 +82,9 @@ public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
     /// From right to left, as in Hebrew.
     case rightToLeft = "rtl"
 
-    /// Creates the direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.
+    /// Creates the direction of the first letter that has one (UAX #9, rule P2).
     /// - Parameter text: The text, such as a name that is shown in a text of another language.
+    /// - Returns: `nil` if no letter has a direction, as in `42`.
     public init?(of text: some StringProtocol) {
         for scalar in text.unicodeScalars {
             if scalar.isRightToLeft {
@@ -106,7 +107,7 @@ extension Language {
     /// Whether the language is written from right to left, by the script in the tag, otherwise by the language's usual script.
     public var isRightToLeft: Bool { direction == .rightToLeft }
 
-    /// The direction in which the language is written.
+    /// The direction in which the language is written. A script in the tag decides; otherwise the usual script of the language does.
     public var direction: TextDirection {
         // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
@@ -147,8 +148,8 @@ extension Unicode.Scalar {
 extension Language {
     /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
-    /// The rules of the languages below are built in; all others use the English rule: one and other. The separate category for
-    /// millions in Spanish, French and Portuguese is not supported, because no text counts in millions.
+    /// The rules of some languages are built in; all others use the English rule, which has the categories one and other. The separate
+    /// category for millions in Spanish, French and Portuguese is not supported, because no text counts in millions.
     ///
     /// - Parameter count: The number. Its sign is ignored.
     public func pluralCategory(of count: Int) -> PluralCategory {
@@ -199,11 +200,12 @@ extension Language {
     /// let api = APIClient(baseURL: url, language: .preferred())
     /// ```
     ///
-    /// A server does the same for `Accept-Language` with ``LanguagePreference``. O(tags · available).
+    /// A server chooses the language of a request with ``LanguagePreference`` instead.
     /// - Parameters:
     ///   - tags: BCP 47 tags, the most preferred one first; by default those of the system settings.
-    ///   - available: The languages that the app has texts in; add those of ``Translations`` to ``supported``.
+    ///   - available: The languages that the app has texts in. If the app has ``Translations``, add their languages to ``supported``.
     ///   - fallback: The language if no tag matches.
+    /// - Complexity: O(number of tags · number of available languages).
     public static func preferred(
         from tags: [String] = Locale.preferredLanguages,
         available: [Language] = Language.supported,

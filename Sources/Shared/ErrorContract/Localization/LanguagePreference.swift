@@ -1,19 +1,18 @@
 /// The languages that a client accepts, parsed from an `Accept-Language` header.
 ///
-/// Follows RFC 9110 §12.5.4 for the header and RFC 4647 §3.4 (lookup) for the choice.
-///
 /// ```swift
 /// let language = LanguagePreference(acceptLanguage: "es-MX, en;q=0.5").choose(from: Language.supported, fallback: .english)
 /// ```
 ///
-/// Parsing never fails: an invalid header has no preference. An app uses ``Language/preferred(from:available:fallback:)`` instead.
+/// Parsing follows RFC 9110 §12.5.4 and never fails: an invalid header has no preference. The choice follows RFC 4647 §3.4 (lookup). An app
+/// uses ``Language/preferred(from:available:fallback:)`` instead.
 public struct LanguagePreference: Hashable, Sendable {
-    /// The accepted ranges in lower case, the most preferred one first; of equal quality, the one that was written first.
+    /// The accepted ranges in lower case, the most preferred one first. Ranges with the same quality have the order of the header.
     private let ranges: [String]
 
-    /// Parses a header. Invalid language ranges, ranges with a quality of 0 or above 1, and ranges after the first 32 are ignored.
+    /// Parses a header. These ranges are ignored: invalid ones, those with a quality of 0 or above 1, and those after the first 32.
     ///
-    /// - Parameter header: The value of `Accept-Language`, or `nil` if there was none.
+    /// - Parameter header: The value of `Accept-Language`; `nil` if there was none.
     public init(acceptLanguage header: String?) {
         var weighted: [(range: String, quality: Double)] = []
         for item in (header ?? "").split(separator: ",").prefix(32) {
@@ -31,13 +30,13 @@ public struct LanguagePreference: Hashable, Sendable {
             .map(\.element.range)
     }
 
-    /// Chooses a language: each range in turn is shortened from the right until a language is available. The range `*` is skipped (RFC 4647
+    /// Chooses a language. Each range in turn is shortened from the right until a language is available. The range `*` is skipped (RFC 4647
     /// §3.4).
     ///
     /// - Parameters:
     ///   - available: The available languages.
     ///   - fallback: The language that is returned if none matches.
-    /// - Complexity: O(ranges · available).
+    /// - Complexity: O(number of ranges · number of available languages).
     public func choose(from available: [Language], fallback: Language) -> Language {
         for range in ranges where range != "*" {
             var subtags = range.split(separator: "-")

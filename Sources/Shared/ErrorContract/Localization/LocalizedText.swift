@@ -4,17 +4,18 @@
 /// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
 /// ```
 ///
-/// Copies and filled placeholders are cheap: the result is built when ``text(in:)`` is called for one language. A text of the contract has
-/// all of ``Language/supported``; a text of an app only needs the languages of the app.
+/// A text of the contract has all of ``Language/supported``; a text of an app only needs the languages of the app.
 ///
-/// Use `filling(_:with:)` for values, and ``PluralForms`` with ``counting(_:)`` for a text that depends on a number. In
-/// HTML, use ``runs(in:)`` to mark up the inserted values. A placeholder that isn't filled stays in the text.
+/// Use `filling(_:with:)` for values, and ``PluralForms`` with ``counting(_:)`` for a text that depends on a number. In HTML, use
+/// ``runs(in:)`` to mark up the inserted values. A placeholder that isn't filled stays in the text.
+///
+/// Copies and filled placeholders are cheap: the result is only built when ``text(in:)`` is called for one language.
 public struct LocalizedText: Hashable, Sendable {
     /// The texts by language, shared by all copies.
     let table: TextTable
     /// The number that chooses the plural form.
     private var count: Int?
-    /// The values of placeholders. Of two values for one placeholder, the first is used.
+    /// The values of placeholders. If a placeholder was filled twice, the first value is used.
     private var fillings: [Filling] = []
 
     /// Creates a text.
@@ -86,26 +87,33 @@ public struct LocalizedText: Hashable, Sendable {
         text(in: language, saying: Translations())
     }
 
-    /// Returns the text in a language, chosen as by ``text(in:)``, as runs of words and inserted values.
+    /// Returns the text in a language as runs of words and inserted values. The language is chosen as in ``text(in:)``.
+    /// - Parameter language: The language of the user.
     public func runs(in language: Language) -> [TextRun] {
         runs(in: language, saying: Translations())
     }
 
-    /// The languages in which the text exists.
+    /// The languages in which the text exists. English is always among them. Translations of an app are not included.
     public var languages: Set<Language> { Set(table.entries.map(\.language)).union([.english]) }
 
-    /// Returns the text with each occurrence of a placeholder such as `{name}` replaced, in every language. Placeholders in
-    /// `value` are not replaced.
+    /// Returns the text with each occurrence of a placeholder replaced by a value, in every language.
+    /// - Parameters:
+    ///   - placeholder: The name without braces.
+    ///   - value: The value. Placeholders in it are not replaced, so it may come from a user.
     public func filling(_ placeholder: String, with value: String) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .inserted(value)))
     }
 
     /// Returns the text with each occurrence of a placeholder replaced by another text, in every language.
+    /// - Parameters:
+    ///   - placeholder: The name without braces.
+    ///   - text: The text, which is inserted in the same language.
     public func filling(_ placeholder: String, with text: LocalizedText) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .text(text)))
     }
 
-    /// Returns the text in the plural form of a number, with `{count}` replaced by the number.
+    /// Returns the text in the plural form of a number.
+    /// - Parameter count: The number, which also replaces `{count}`.
     public func counting(_ count: Int) -> LocalizedText {
         var counted = self
         counted.count = count
@@ -154,8 +162,10 @@ extension LocalizedText {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
 
-    /// Returns the text in a language, or in the language that remains when its tag is shortened (RFC 4647 §3.4), with that language. A
-    /// translation of the app takes precedence.
+    /// Returns the text in a language, with the language in which it exists. If there is none, the tag is shortened (RFC 4647 §3.4).
+    ///
+    /// For each tag, a translation of the app takes precedence over the text of the library.
+    /// - Returns: `nil` if the text neither exists in the language nor in a shortened tag.
     private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
         var tag: Language? = language
         while let language = tag {
@@ -208,8 +218,8 @@ extension LocalizedText {
     }
 }
 
-/// The translations of one text, shared by all copies of it. A class, because copying a struct with seven texts would be the main cost of
-/// an error.
+/// The translations of one text, shared by all copies of the text. It is a class because copying a struct with seven texts would be the
+/// main cost of an error.
 final class TextTable: Hashable, Sendable {
     /// The text in one language.
     struct Entry: Hashable, Sendable {
@@ -222,6 +232,10 @@ final class TextTable: Hashable, Sendable {
     /// The texts in all languages, in an order that depends only on the languages.
     let entries: [Entry]
 
+    /// Creates a table.
+    /// - Parameters:
+    ///   - english: The English text, which is the fallback.
+    ///   - entries: The texts in all languages, including English.
     init(english: PluralForms, entries: [Entry]) {
         self.english = english
         self.entries = entries
@@ -295,6 +309,8 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
 
 /// A part of a text: its own words, or an inserted value. An HTML page encloses a value that has a direction in `<bdi>`; plain text uses
 /// `isolated`.
+///
+/// Without isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
 public struct TextRun: Hashable, Sendable {
     /// The text of the run.
     public let text: String
@@ -316,8 +332,8 @@ public struct TextRun: Hashable, Sendable {
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value needs no isolation. In a right-to-left text, that is a value with only right-to-left letters, or a plain number; in
-    /// a left-to-right text, a value without right-to-left letters.
+    /// Whether a value needs no isolation from the surrounding text. In a left-to-right text, this is a value without right-to-left
+    /// letters. In a right-to-left text, it is a value with only right-to-left letters, or a plain number.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars
         switch surrounding {

@@ -10,7 +10,9 @@
 /// ])
 /// let catalogue = ErrorCatalogue.standard.saying(italian)
 /// ```
-/// ``ErrorCatalogue/untranslated(in:)`` returns the texts that are missing.
+///
+/// An English text that doesn't exist has no effect, so a mistake in a key isn't reported. ``ErrorCatalogue/untranslated(in:)`` returns the
+/// texts that are missing.
 public struct Translations: Hashable, Sendable {
     private var texts: [Language: [String: PluralForms]] = [:]
 

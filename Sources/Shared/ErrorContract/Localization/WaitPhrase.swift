@@ -1,6 +1,6 @@
 import Timekeeping
 
-/// A delay in words: "45 segundos", "1 minuto", "2 hours".
+/// A delay in words, such as "45 segundos", "1 minuto" or "2 hours".
 ///
 /// The unit is seconds below a minute, minutes up to 59 minutes, and hours above. The delay is rounded **up** to a whole number of this
 /// unit. For example, 3,598 s are one hour and 5,400 s are two. So a user who waits for the delay never returns too early.
@@ -34,7 +34,8 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
-    /// Creates the phrase for a number of units, even if another unit is usual, for a countdown in seconds for example.
+    /// Creates the phrase for a number of units. It also allows a unit that ``init(_:)`` would not choose, such as 90 seconds in a
+    /// countdown.
     /// - Parameters:
     ///   - count: The number of units.
     ///   - unit: The unit.

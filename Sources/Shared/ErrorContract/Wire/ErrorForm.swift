@@ -4,8 +4,8 @@ public import StrictJSON
 /// The format of an error body.
 ///
 /// Every form contains the same information as far as possible. The code and the request id are sent in headers, too, so a client decodes
-/// the same error from each form. Use ``standard`` or ``problem`` for new apps; the other forms serve existing ones. ``detail`` contains
-/// the message only.
+/// the same code from each form. Use ``standard`` or ``problem`` for new apps; the other forms serve existing ones. ``detail`` contains the
+/// message only.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     /// `{"error":{"code","message","details","timestamp","request_id"}}`, the canonical form.
     case standard
@@ -25,8 +25,10 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse.
+    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse: it recognizes each form without knowing which one was
+    /// used.
     /// - Parameter payload: The content of the response.
+    /// - Complexity: O(size of the payload).
     public func body(of payload: ErrorPayload) -> JSONValue {
         switch self {
         case .standard: standardBody(of: payload)
@@ -37,6 +39,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Returns the standard form. Field problems are in `details.validation_errors`, each with its code and pointer.
     private func standardBody(of payload: ErrorPayload) -> JSONValue {
         var details = payload.details
         details["retry_after"] = payload.retryAfterSeconds.map { .integer(Int64($0)) }
@@ -132,7 +135,8 @@ extension ErrorForm {
         return .object(item)
     }
 
-    /// Whether a name has three characters or more: a letter, then letters, digits and underscores.
+    /// Whether a detail can be a member of a problem: its name is not in use, and it has three characters or more, which are a letter
+    /// followed by letters, digits and underscores (RFC 9457 §3.2).
     private static func isExtensionName(_ name: String) -> Bool {
         name.utf8.count >= 3 && !problemMembers.contains(name)
             && name.utf8.first.map { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) } == true

@@ -1,8 +1,11 @@
 public import Foundation
 public import StrictJSON
 
-/// The content of an error response, independent of its form. A server creates it from an error and writes it with ``ErrorForm/body(of:)``;
-/// a client decodes it as ``DecodedError``.
+/// The content of an error response, independent of its form. A server creates it from an error and writes it with ``ErrorForm/body(of:)``.
+/// A client decodes the response as ``DecodedError``.
+///
+/// Servers on Hummingbird don't create payloads: they throw a `ContractError`. Use this type to return errors of the contract with another
+/// framework.
 public struct ErrorPayload: Hashable, Sendable {
     /// The code.
     public var code: ErrorCode
@@ -17,16 +20,27 @@ public struct ErrorPayload: Hashable, Sendable {
     /// The delay after which a retry makes sense, in whole seconds; `nil` if the server specifies none. The header `Retry-After` must
     /// contain the same number.
     public var retryAfterSeconds: Int?
-    /// The time of the error.
+    /// The time of the error by the server's clock. Bodies have it in whole seconds, in UTC.
     public var timestamp: Date
-    /// The id of the request in the server's log.
+    /// The id of the request in the server's log. The header `X-Request-Id` must contain the same id.
     public var requestID: String
     /// The general meaning of the code, for developers. Only ``ErrorForm/problem`` contains it.
     public var title: String
     /// A URI reference that identifies the code, ideally the address of its page. Only ``ErrorForm/problem`` contains it.
     public var type: String?
 
-    /// Creates a payload.
+    /// Creates a payload. The values are not validated.
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - status: The HTTP status, from 400 to 599.
+    ///   - message: The text for the user, in the language of the response.
+    ///   - details: Further details, without the members that are separate properties.
+    ///   - violations: All problems with the input.
+    ///   - retryAfterSeconds: The delay after which a retry makes sense, in whole seconds; `nil` if the server specifies none.
+    ///   - timestamp: The time of the error.
+    ///   - requestID: The id of the request in the server's log.
+    ///   - title: The general meaning of the code, for developers.
+    ///   - type: A URI reference that identifies the code.
     public init(
         code: ErrorCode,
         status: Int,

@@ -10,9 +10,10 @@ extension HTTPField.Name {
     public static let idempotencyKey = named("Idempotency-Key")
     /// `Idempotency-Replayed`: `true` on a stored response that is sent again.
     package static let idempotencyReplayed = named("Idempotency-Replayed")
-    /// `X-Retry-Attempt`: the number of the retry; absent from the first attempt.
+    /// `X-Retry-Attempt`: the number of the retry, from 1. The first attempt doesn't have the field.
     public static let retryAttempt = named("X-Retry-Attempt")
-    /// `X-Queued-At`: when the user made a request that an offline queue sent later, as an HTTP date; advisory.
+    /// `X-Queued-At`: the time at which the user made a request that an offline queue sent later, as an HTTP date. It is advisory, because
+    /// it is the time of the device.
     public static let queuedAt = named("X-Queued-At")
     /// `X-Request-Timeout-Ms`: the remaining time that the client waits, in milliseconds.
     public static let requestTimeout = named("X-Request-Timeout-Ms")

@@ -2,62 +2,106 @@ extension ErrorCode {
     /// Invalid email or password provided during login. Status 401.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned to a sign-in if the address has no account or the password is wrong. The responses are the same in both cases, and take
+    /// the same time. A client must not refresh or end a session because of this error, and must not send the same password again.
     public static let authInvalidCredentials = Self("AUTH_INVALID_CREDENTIALS")
     /// Access token has expired and needs refresh. Status 401.
     ///
     /// The client refreshes the session and retries once; the user signs in again.
+    ///
+    /// Returned if an access token is valid but has expired. Refresh once for all calls together, and repeat each call once. Request a
+    /// sign-in only if the refresh is refused. If this error follows directly after a refresh, check the device's clock.
     public static let authTokenExpired = Self("AUTH_TOKEN_EXPIRED")
     /// Token is malformed or invalid. Status 401.
     ///
     /// The client refreshes the session, or the user signs in, and the call is retried once.
+    ///
+    /// Returned if an access token can't be decoded or has a wrong signature. Refresh if there is a refresh token. Otherwise request a
+    /// sign-in. If the new token gets the same error, don't refresh again.
     public static let authTokenInvalid = Self("AUTH_TOKEN_INVALID")
     /// Authorization token not provided in request. Status 401.
     ///
     /// The client refreshes the session, or the user signs in, and the call is retried once.
+    ///
+    /// Returned if a route that requires a session is called without an `Authorization` header. Check whether the call was made before
+    /// the user signed in, and whether a redirect removed the header.
     public static let authTokenMissing = Self("AUTH_TOKEN_MISSING")
     /// Session has expired due to inactivity. Status 401.
     ///
     /// The client removes the credentials, and the user signs in again.
+    ///
+    /// Returned if the session has ended: after too long without use, after its maximum lifetime, or because of a reset, a lock of the
+    /// account or a sign-out on another device. A client removes its credentials and requests a sign-in. It must not refresh.
     public static let authSessionExpired = Self("AUTH_SESSION_EXPIRED")
     /// User account does not exist. Status 404.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned only to callers who may know which accounts exist, such as an administrator. Sign-in and password reset never return it,
+    /// because it reveals whether an address has an account.
     public static let authUserNotFound = Self("AUTH_USER_NOT_FOUND")
     /// User account is inactive or deactivated. Status 403.
     ///
     /// The client does not retry; the user contacts support.
+    ///
+    /// Returned if the password is right but the account is no longer in use. With a wrong password it is not returned, because it
+    /// reveals that the account exists. Only support can reactivate the account, so a client does not repeat the call.
     public static let authUserInactive = Self("AUTH_USER_INACTIVE")
     /// User account is suspended. Status 403.
     ///
     /// The client does not retry; the user contacts support.
+    ///
+    /// Returned if the password is right but the account was suspended, or was locked by its owner. A password reset unlocks an account
+    /// that its owner locked. The message of the response contains this information, so show it instead of your own text.
     public static let authUserSuspended = Self("AUTH_USER_SUSPENDED")
     /// Email address already registered. Status 400.
     ///
     /// The client does not retry; the user signs in again.
+    ///
+    /// Returned to a registration if the address has an account. Upper and lower case are not distinguished. It reveals that the account
+    /// exists, so limit the number of such requests. A client offers to sign in or to reset the password, with the address filled in.
     public static let authEmailExists = Self("AUTH_EMAIL_EXISTS")
     /// Password does not meet requirements. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a new password violates the server's policy. `details.reasons` lists the violated rules. A reset link stays usable. A
+    /// client can check the rules before it sends the password, but the server decides.
     public static let authWeakPassword = Self("AUTH_WEAK_PASSWORD")
     /// Failed to refresh access token. Status 401.
     ///
     /// The client removes the credentials, and the user signs in again.
+    ///
+    /// Returned if a refresh token is unknown or was used before. A second use ends the session with all its tokens, because two parties
+    /// may have the token. A client removes its credentials and requests a sign-in, and must not send the same token again.
     public static let authRefreshFailed = Self("AUTH_REFRESH_FAILED")
     /// Device not registered for push notifications. Status 400.
     ///
     /// The client does not retry; the user changes the settings.
+    ///
+    /// Returned if a notification is requested for a device that has not sent its push token. Register the device, then repeat the call.
     public static let authDeviceNotRegistered = Self("AUTH_DEVICE_NOT_REGISTERED")
     /// OAuth authentication failed. Status 500.
     ///
     /// The client does not retry; the user may retry.
+    ///
+    /// Returned if a sign-in provider refused the exchange or could not be reached. The server's log contains the provider's error. A
+    /// code of the provider works once, so start the sign-in again instead of repeating the call.
     public static let authOAuthFailed = Self("AUTH_OAUTH_FAILED")
     /// User canceled OAuth flow. Status 400.
     ///
     /// The client does not retry.
+    ///
+    /// Returned if the user closed the provider's page or declined there. This is not a failure: don't report it as one, and don't open
+    /// the page again unless the user requests it.
     public static let authOAuthCancelled = Self("AUTH_OAUTH_CANCELLED")
     /// Reset link is unknown, expired or already used. Status 400.
     ///
     /// The client does not retry; the user requests a new link.
+    ///
+    /// Returned if a reset link is unknown, expired or used. The response is the same in all cases. The code differs from those of
+    /// sessions, so that a client does not sign the user out. The client offers to send a new link.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
 }
 

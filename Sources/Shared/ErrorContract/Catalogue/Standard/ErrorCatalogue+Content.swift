@@ -2,18 +2,29 @@ extension ErrorCode {
     /// Failed to generate content. Status 500.
     ///
     /// The client does not retry; the user may retry.
+    ///
+    /// Returned if content could not be generated. Check the key of the API that generates it. Each generation has a cost, so a client
+    /// repeats it only if the user requests it.
     public static let contentGenerationFailed = Self("CONTENT_GENERATION_FAILED")
     /// Content exceeds platform limit. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if content is longer than the platform allows. Platforms count characters differently. A client must not truncate it.
     public static let contentTooLong = Self("CONTENT_TOO_LONG")
     /// Content format is invalid. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if the platform does not support the type or format of the content, such as an image in an unknown format. The same
+    /// content will be refused again.
     public static let contentInvalidFormat = Self("CONTENT_INVALID_FORMAT")
     /// Content failed moderation checks. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a moderation check refused the content. The response does not name the rule, so that users can't circumvent it. The
+    /// user must change the content.
     public static let contentModerationFailed = Self("CONTENT_MODERATION_FAILED")
 }
 

@@ -2,30 +2,51 @@ extension ErrorCode {
     /// Request could not be read. Status 400.
     ///
     /// The client does not retry; the user updates the app.
+    ///
+    /// Returned if a body is not valid JSON or not a valid form, has a duplicate key, or is nested too deeply. The cause is the client's
+    /// code, or a system between client and server. The user can only update the app.
     public static let requestMalformed = Self("REQUEST_MALFORMED")
     /// Method is not offered at this address. Status 405.
     ///
     /// The client does not retry; the user updates the app.
+    ///
+    /// Returned if a path exists but does not support the method. The `Allow` header lists the supported ones. Check for redirects, which
+    /// change a POST into a GET.
     public static let requestMethodNotAllowed = Self("REQUEST_METHOD_NOT_ALLOWED")
     /// Request was sent too slowly. Status 408.
     ///
     /// The client retries with backoff; the user may retry.
+    ///
+    /// Returned if the client sent its request too slowly. For a slow server, `SERVER_TIMEOUT` is returned. The request had no effect, so
+    /// it is safe to repeat with backoff.
     public static let requestTimeout = Self("REQUEST_TIMEOUT")
     /// Request with this idempotency key is still running. Status 409.
     ///
     /// The client retries with backoff; the user waits.
+    ///
+    /// Returned if a request with the same idempotency key was received before. With the detail `state: running` it is still being
+    /// executed: repeat it unchanged, with the same key, after the delay. With `state: finished` it was executed, and its response is not
+    /// stored: don't repeat it.
     public static let requestConflict = Self("REQUEST_CONFLICT")
     /// Request body exceeds the limit. Status 413.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a body is larger than the server accepts. The server refuses it before it has read the whole body, so it may close the
+    /// connection.
     public static let requestTooLarge = Self("REQUEST_TOO_LARGE")
     /// Content type is not supported. Status 415.
     ///
     /// The client does not retry; the user updates the app.
+    ///
+    /// Returned if the `Content-Type` of a body is missing, or is not supported by the route. Check the client's headers, not the body.
     public static let requestUnsupportedMediaType = Self("REQUEST_UNSUPPORTED_MEDIA_TYPE")
     /// Idempotency key was used with another payload. Status 422.
     ///
     /// The client does not retry; the user may retry.
+    ///
+    /// Returned if an idempotency key is used again with another payload. A client creates a new key for each new request, and reuses a
+    /// key only for repeats of the same bytes.
     public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
 }
 

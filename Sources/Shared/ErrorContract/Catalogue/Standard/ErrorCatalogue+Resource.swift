@@ -2,18 +2,29 @@ extension ErrorCode {
     /// Requested resource does not exist. Status 404.
     ///
     /// The client does not retry.
+    ///
+    /// Returned if no resource exists at a path, or none that the caller may access. Check the path and the version of the API before the
+    /// id.
     public static let resourceNotFound = Self("RESOURCE_NOT_FOUND")
     /// Resource already exists. Status 409.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a resource with the same identifier exists. After a lost response it may be the caller's own, so read it before you
+    /// create another one.
     public static let resourceAlreadyExists = Self("RESOURCE_ALREADY_EXISTS")
     /// Resource has been deleted. Status 410.
     ///
     /// The client does not retry.
+    ///
+    /// Returned if a resource existed and was deleted permanently. A client removes its copy and must not request it again.
     public static let resourceDeleted = Self("RESOURCE_DELETED")
     /// Access to resource is forbidden. Status 403.
     ///
     /// The client does not retry.
+    ///
+    /// Returned if the caller is authenticated but may not perform the request, and to forms that come from a page of another site. To
+    /// refresh or to sign in again as the same user has no effect.
     public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
 }
 

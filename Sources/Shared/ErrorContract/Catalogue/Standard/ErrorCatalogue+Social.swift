@@ -2,22 +2,36 @@ extension ErrorCode {
     /// Failed to connect to social media platform. Status 500.
     ///
     /// The client does not retry; the user changes the settings.
+    ///
+    /// Returned if a platform could not be reached or refused the connection. Check the platform's status first, then the connected
+    /// account.
     public static let socialConnectionFailed = Self("SOCIAL_CONNECTION_FAILED")
     /// Social media access token expired. Status 401.
     ///
     /// The client does not retry; the user changes the settings.
+    ///
+    /// Returned if the platform's token for a connected account has expired. This 401 concerns another credential than the session, so a
+    /// client must neither refresh nor sign out.
     public static let socialTokenExpired = Self("SOCIAL_TOKEN_EXPIRED")
     /// Failed to publish content to platform. Status 500.
     ///
     /// The client does not retry; the user may retry.
+    ///
+    /// Returned if a platform accepted a post and did not publish it. The post may still appear, so check before you post again, and
+    /// never repeat the call unless the user requests it.
     public static let socialPublishFailed = Self("SOCIAL_PUBLISH_FAILED")
     /// Social media platform returned an error. Status 500.
     ///
     /// The client does not retry; the user may retry.
+    ///
+    /// Returned if a platform responded with its own error, which details contains for developers. Don't show the platform's text to the
+    /// user.
     public static let socialPlatformError = Self("SOCIAL_PLATFORM_ERROR")
     /// Social media account not connected. Status 400.
     ///
     /// The client does not retry; the user changes the settings.
+    ///
+    /// Returned if a request needs an account on a platform for which none is connected. Open the settings for the user.
     public static let socialNotConnected = Self("SOCIAL_NOT_CONNECTED")
 }
 

@@ -2,34 +2,54 @@ extension ErrorCode {
     /// Input data validation failed. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a body has several problems of different kinds. `details.validation_errors` lists all of them, each with its field, a
+    /// JSON pointer and a code. Show each problem at its field.
     public static let validationInvalidInput = Self("VALIDATION_INVALID_INPUT")
     /// Required field is missing. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a required field is absent, null or empty. Check the spelling of the field's name, because a field with an unknown
+    /// name counts as absent.
     public static let validationMissingField = Self("VALIDATION_MISSING_FIELD")
     /// Email format is invalid. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a text can't be an email address. It does not reveal whether the address exists or has an account.
     public static let validationInvalidEmail = Self("VALIDATION_INVALID_EMAIL")
     /// Data format is incorrect. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a value has the wrong type, or contains characters that its field does not allow. The pointer in
+    /// `details.validation_errors` identifies the value.
     public static let validationInvalidFormat = Self("VALIDATION_INVALID_FORMAT")
     /// Field exceeds maximum length. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a text is longer than its field allows. A client must not truncate it: the user decides what to remove.
     public static let validationFieldTooLong = Self("VALIDATION_FIELD_TOO_LONG")
     /// Field below minimum length. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a text is shorter than its field allows. For a password that is too short, `AUTH_WEAK_PASSWORD` is returned instead.
     public static let validationFieldTooShort = Self("VALIDATION_FIELD_TOO_SHORT")
     /// Date format or value is invalid. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a date does not exist, such as February 30, or is not in the format of ISO 8601. Check how the client formats dates in
+    /// the user's region.
     public static let validationInvalidDate = Self("VALIDATION_INVALID_DATE")
     /// URL format is invalid. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
+    ///
+    /// Returned if a text is not an absolute http or https address. The server does not fetch the address to check it.
     public static let validationInvalidURL = Self("VALIDATION_INVALID_URL")
 }
 

@@ -3,8 +3,12 @@ import StrictJSON
 
 /// Formats with an object named `error`.
 extension ErrorBody {
-    /// Decodes a body by the members of its `error`. The order matters: each format is recognized by the members that the ones before it
-    /// lack.
+    /// Decodes a body by the members of its `error`.
+    ///
+    /// The order of the checks matters. Each format is recognized by members that the formats before it lack, so a check may rely on the
+    /// fact that the earlier ones have failed.
+    /// - Parameter inner: The object named `error`.
+    /// - Returns: `nil` if the object has none of the formats.
     func errorObject(_ inner: JSONObject) -> DecodedError? {
         let type = inner["type"]?.stringValue
         let number = inner["code"]?.intValue
@@ -19,15 +23,15 @@ extension ErrorBody {
         return hummingbird(inner)
     }
 
-    /// `{"type":"error","error":{"type":"rate_limit_error","message":"…"},"request_id":"…"}`
+    /// Decodes the format of Anthropic: `{"type":"error","error":{"type":"rate_limit_error","message":"…"},"request_id":"…"}`
     private func anthropic(_ inner: JSONObject, type: String) -> DecodedError {
         var answer = answer(.anthropic, code: inner["type"]?.codeValue, message: inner["message"])
         answer.requestID = self["request_id"]?.idValue
         return answer
     }
 
-    /// `{"error":{"id":"…","code":401,"status":"…","request":"…","reason":"…","message":"…"}}`. The reason is more specific than the
-    /// message.
+    /// Decodes the format of Ory Kratos: `{"error":{"id":"…","code":401,"status":"…","request":"…","reason":"…","message":"…"}}`. The
+    /// reason is more specific than the message, so it becomes the text.
     private func kratos(_ inner: JSONObject) -> DecodedError {
         let message = inner["reason"]?.stringValue == nil ? inner["message"] : inner["reason"]
         var answer = answer(.kratos, code: inner["id"]?.codeValue, message: message)
@@ -36,7 +40,7 @@ extension ErrorBody {
         return answer
     }
 
-    /// Firebase writes its code into the text, sometimes with an explanation: `WEAK_PASSWORD : …`.
+    /// Decodes the format of Firebase, which writes its code into the text, sometimes with an explanation: `WEAK_PASSWORD : …`.
     private func firebase(_ inner: JSONObject) -> DecodedError? {
         guard let text = inner["message"]?.stringValue else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmedText }
@@ -45,8 +49,10 @@ extension ErrorBody {
         return answer(.firebase, code: ErrorDecoder.isCode(name) ? ErrorCode(name) : nil, message: message)
     }
 
-    /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"@type":"…ErrorInfo","reason":"…"}]}}` (AIP-193). The
-    /// reason of an `ErrorInfo` replaces the status as the code.
+    /// Decodes the format of Google (AIP-193), in which the items of `details` have types.
+    ///
+    /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"@type":"…ErrorInfo","reason":"…"}]}}`. The reason of
+    /// an `ErrorInfo` replaces the status as the code, because it is more specific.
     private func google(_ inner: JSONObject, name: String?) -> DecodedError {
         var answer = answer(.google, message: inner["message"])
         answer.code = name.flatMap { JSONValue.string($0).codeValue }
@@ -69,7 +75,7 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"field":"…","description":"…","reason":"…","localizedMessage":{"message":"…"}}`
+    /// Decodes a problem with a field: `{"field":"…","description":"…","reason":"…","localizedMessage":{"message":"…"}}`
     private static func googleViolation(_ value: JSONValue) -> FieldViolation? {
         guard let item = value.objectValue, let field = item["field"]?.stringValue else { return nil }
         let localized = item["localizedMessage"]?.objectValue?["message"]?.stringValue
@@ -77,7 +83,8 @@ extension ErrorBody {
         return FieldViolation(field: field, code: item["reason"]?.codeValue, message: text)
     }
 
-    /// Stripe, and OpenAI, which uses the same format and sends members that are null.
+    /// Decodes the format of Stripe, and that of OpenAI, which has the same members and sends those that are null. Members that only Stripe
+    /// has, and the form of the request id, distinguish the two.
     private func typed(_ inner: JSONObject) -> DecodedError {
         let type = inner["type"]?.stringValue
         let hasStripeMember = ["doc_url", "decline_code", "request_log_url", "advice_code", "charge", "payment_intent"]
@@ -94,8 +101,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// Whether a code belongs to Azure: by members that only Azure has, or because it isn't in upper snake case as the contract's codes
-    /// are.
+    /// Whether a code belongs to Azure. This is the case if the error has members that only Azure has, or if the code isn't in upper snake
+    /// case, as the contract's codes are.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
@@ -103,8 +110,8 @@ extension ErrorBody {
         return inner["details"] == nil && inner["request_id"] == nil && ErrorDecoder.isCode(code) && !code.isUpperSnake
     }
 
-    /// `{"error":{"code":"…","message":"…","target":"…","details":[…],"innererror":{"code":"…"}}}`. The code of the innermost error is the
-    /// most specific one.
+    /// Decodes the format of Azure: `{"error":{"code":"…","message":"…","target":"…","details":[…],"innererror":{"code":"…"}}}`. The code
+    /// of the innermost error is the most specific one.
     private func azure(_ inner: JSONObject) -> DecodedError {
         var answer = answer(.azure, code: inner["code"]?.codeValue, message: inner["message"])
         var next = (inner["innererror"] ?? inner["innerError"])?.objectValue
@@ -121,7 +128,7 @@ extension ErrorBody {
         return answer
     }
 
-    /// Hummingbird reports the first key that could not be decoded in a sentence.
+    /// Decodes the format of Hummingbird, which reports the first key that could not be decoded in a sentence. This key becomes the field.
     private func hummingbird(_ inner: JSONObject) -> DecodedError {
         let answer = answer(.hummingbird, message: inner["message"])
         guard let text = answer.message, text.hasPrefix("Coding key `") else { return answer }

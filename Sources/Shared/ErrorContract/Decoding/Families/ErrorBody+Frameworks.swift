@@ -14,7 +14,8 @@ extension ErrorBody {
         return laravel() ?? rails() ?? python()
     }
 
-    /// Fastify writes `error` before `message`, NestJS after it, or `message` as a list.
+    /// Decodes the body of Fastify or NestJS. Fastify writes `error` before `message`. NestJS writes it after `message`, or `message` as a
+    /// list.
     private func node() -> DecodedError? {
         if let texts = message?.arrayValue {
             var answer = answer(.nestJS)
@@ -27,8 +28,10 @@ extension ErrorBody {
         return answer(code?.stringValue != nil || isErrorFirst ? .fastify : .nestJS, code: code?.codeValue, message: message)
     }
 
-    /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. The message is
-    /// dropped if the body has a stack trace, because it is internal then.
+    /// Decodes the format of Spring Boot.
+    ///
+    /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. If the body has a
+    /// stack trace, the message is internal, too, and is dropped.
     private func springBoot() -> DecodedError? {
         guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
@@ -45,7 +48,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"message":"…","errors":{"email":["…"]}}`, the throttle's fixed text, and the debug page, whose message is dropped.
+    /// Decodes the formats of Laravel: `{"message":"…","errors":{"email":["…"]}}`, the fixed text of its throttle, and its debug page,
+    /// whose message is dropped.
     private func laravel() -> DecodedError? {
         guard let text = message?.stringValue else { return nil }
         if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return answer(.laravel) }
@@ -56,7 +60,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. Texts under `base` concern the whole record.
+    /// Decodes the formats of Rails: `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. Texts under `base`
+    /// concern the whole record, so they become the message.
     private func rails() -> DecodedError? {
         if error?.stringValue != nil, object.members.count <= 3 {
             let claimed = self["status"]

@@ -14,6 +14,8 @@ extension ErrorBody {
         return oAuth2()
     }
 
+    /// Decodes the format of Kubernetes.
+    ///
     /// `{"kind":"Status","reason":"TooManyRequests","message":"…","details":{"retryAfterSeconds":1,"causes":[…]}}`
     private func kubernetes() -> DecodedError {
         var answer = answer(.kubernetes, code: self["reason"]?.codeValue, message: message)
@@ -27,12 +29,14 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"__type":"ns#ThrottlingException","message":"…"}`, or the type in a header.
+    /// Decodes the format of AWS: `{"__type":"ns#ThrottlingException","message":"…"}`, or the type in a header.
     private func aws(_ type: String) -> DecodedError {
         let text = message?.stringValue == nil ? self["Message"] : message
         return answer(.aws, code: ErrorDecoder.amazonCode(type), message: text)
     }
 
+    /// Decodes the format of GitHub.
+    ///
     /// `{"message":"…","errors":[{"field":"title","code":"missing_field"}],"documentation_url":"…"}`
     private func gitHub() -> DecodedError {
         var answer = answer(.gitHub, message: message)
@@ -46,7 +50,7 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"code":400,"error_code":"validation_failed","msg":"…","error_id":"…"}`
+    /// Decodes the format of Supabase Auth: `{"code":400,"error_code":"validation_failed","msg":"…","error_id":"…"}`
     private func supabaseAuth() -> DecodedError? {
         guard let text = object.string("msg", "message"), self["success"] == nil else { return nil }
         var answer = answer(.supabase, code: self["error_code"]?.codeValue, message: .string(text))
@@ -56,14 +60,15 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"code":20429,"message":"…","more_info":"…","status":429}`
+    /// Decodes the format of Twilio: `{"code":20429,"message":"…","more_info":"…","status":429}`
     private func twilio() -> DecodedError {
         var answer = answer(.twilio, code: code?.codeValue, message: message)
         answer.details = object.picking("more_info")
         return answer
     }
 
-    /// `{"error":"invalid_grant","error_description":"…"}`. Without a description, only the codes of the standards are recognized.
+    /// Decodes the format of OAuth 2: `{"error":"invalid_grant","error_description":"…"}`. Without a description, only the codes of the
+    /// standards are recognized, because many other servers send a text as `error`.
     private func oAuth2() -> DecodedError? {
         guard let name = error?.stringValue else { return nil }
         guard self["error_description"] != nil || self["error_uri"] != nil || Self.oAuthCodes.contains(name) else { return nil }
@@ -72,8 +77,6 @@ extension ErrorBody {
         return answer
     }
 
-    /// RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1, RFC 8628 §3.5.
-    ///
     /// The codes of RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1 and RFC 8628 §3.5.
     private static let oAuthCodes: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -81,7 +84,8 @@ extension ErrorBody {
         "insufficient_scope", "authorization_pending", "slow_down", "expired_token",
     ]
 
-    /// Formats with `code` and `message`, distinguished by the format of the code.
+    /// Decodes formats with `code` and `message`. They are distinguished by the form of the code, and by members and headers that only one
+    /// of them has.
     func coded() -> DecodedError? {
         guard message?.stringValue != nil else { return nil }
         if headers.value(.plainRetryAfter) != nil { return answer(.betterAuth, code: code?.codeValue, message: message) }
@@ -110,7 +114,7 @@ extension ErrorBody {
         return answer(.supabase, code: code?.codeValue, message: message)
     }
 
-    /// Discord stores the problems of a field in `_errors`, at any depth.
+    /// Decodes the format of Discord, which stores the problems of a field in `_errors`, at any depth.
     private func discord() -> DecodedError {
         var answer = answer(.discord, code: code?.codeValue, message: message)
         var name = FieldName()

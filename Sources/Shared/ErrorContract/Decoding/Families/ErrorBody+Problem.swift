@@ -3,8 +3,10 @@ import StrictJSON
 
 /// RFC 9457 and formats that extend it.
 extension ErrorBody {
-    /// Decodes a problem with the contract's members. It is recognized by its content type before any other format is tried,
-    /// because its further details are members beside them and may have any name.
+    /// Decodes a problem with the contract's members.
+    ///
+    /// It is recognized by its content type before any other format is tried. The reason is that its further details are members of the
+    /// same object and may have any name, so another format could be recognized by mistake.
     func contractProblem() -> DecodedError? {
         guard headers[.contentType]?.hasPrefix("application/problem+json") == true, detail?.stringValue != nil,
             code?.stringValue?.isUpperSnake == true, self["request_id"]?.stringValue != nil

@@ -24,7 +24,7 @@ extension ErrorBody {
         }
     }
 
-    /// `{"detail":[{"loc":["body","items",0,"name"],"msg":"…","type":"missing"}]}`, or a list of texts.
+    /// Decodes the problems of FastAPI: `{"detail":[{"loc":["body","items",0,"name"],"msg":"…","type":"missing"}]}`, or a list of texts.
     private func fastAPI(_ items: [JSONValue]) -> DecodedError {
         var answer = answer(.fastAPI)
         answer.violations.reserveCapacity(items.count)
@@ -67,7 +67,9 @@ extension ErrorBody {
         return RetryAfter.secondsRoundedUp(words[unit - 1]).map { min(.seconds($0), RetryAfter.longest) }
     }
 
-    /// `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`
+    /// Decodes a map of problems of Django REST framework: `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`.
+    ///
+    /// Any member can be the name of a field. So this format is tried late, and only a body that consists of lists of texts is recognized.
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
         var answer = answer(.djangoREST)
@@ -104,7 +106,12 @@ extension ErrorBody {
         }
     }
 
-    /// Collects the texts of a value. Returns whether the value consists only of lists of texts, at any depth.
+    /// Collects the texts of a value, at any depth, and adds them to the decoded error.
+    /// - Parameters:
+    ///   - value: A list of texts, an object, or a list of objects.
+    ///   - name: The path of the value, which is extended during the recursion.
+    /// - Returns: Whether the value consists only of lists of texts. Otherwise the body has another format, and the problems must be
+    ///   discarded.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):

@@ -2,7 +2,8 @@ import StrictJSON
 
 /// Formats that may report a failure with a successful status.
 extension ErrorBody {
-    /// `{"ok":false,"error":"ratelimited"}`. Slack responds with status 200, so the status is derived from the code.
+    /// Decodes the format of Slack: `{"ok":false,"error":"ratelimited"}`. Slack responds with status 200, so the status is derived from the
+    /// code.
     func slack(_ name: String) -> DecodedError {
         var answer = answer(.slack, code: error?.codeValue)
         if (200...299).contains(status) {
@@ -20,13 +21,16 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"success":false,"errors":[{"code":10000,"message":"…"}],"messages":[],"result":null}`. Only the first error is used.
+    /// Decodes the format of Cloudflare's API. Only the first error is used.
+    ///
+    /// `{"success":false,"errors":[{"code":10000,"message":"…"}],"messages":[],"result":null}`
     func cloudflareAPI(_ problems: [JSONValue]) -> DecodedError {
         let first = problems.first?.objectValue
         return answer(.cloudflareAPI, code: first?["code"]?.codeValue, message: first?["message"])
     }
 
-    /// `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`
+    /// Decodes the errors of GraphQL: `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`. Only the first error is used.
+    /// Its extensions determine the code and, with a successful status, the status.
     func graphQL() -> DecodedError? {
         guard let items = errors?.arrayValue else { return nil }
         guard let first = items.lazy.compactMap(\.objectValue).first else { return oldMonday(items) }
@@ -87,6 +91,8 @@ extension ErrorBody {
         "maxConcurrencyExceeded",
     ]
 
+    /// Decodes the format of JSON:API.
+    ///
     /// `{"errors":[{"status":"422","code":"…","detail":"…","source":{"pointer":"/data/attributes/x"}}]}`
     func jsonAPI() -> DecodedError? {
         guard let errors, let first = errors.arrayValue?.lazy.compactMap(\.objectValue).first else { return nil }

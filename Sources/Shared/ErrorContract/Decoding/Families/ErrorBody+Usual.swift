@@ -2,8 +2,10 @@ import StrictJSON
 
 /// Bodies of unknown formats, and members in addition to those of a known format, read by the names that many servers use.
 extension ErrorBody {
-    /// Adds values that the decoded error lacks and the body contains under a common name. Every format gets a request id; a
-    /// format that was recognized by little more than one member gets all values.
+    /// Adds values that the decoded error lacks and the body contains under a common name.
+    ///
+    /// Every format gets a request id. Only the formats in ``loose`` get all values: they are recognized by little more than one member, so
+    /// the rest of the body is still unread.
     func completed(_ answer: DecodedError?) -> DecodedError? {
         var read = answer ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
@@ -59,7 +61,8 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a text under a key is the name of an error, rather than of a thing.
+    /// Whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have the name of a thing
+    /// instead.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {
@@ -70,7 +73,7 @@ extension ErrorBody {
         }
     }
 
-    /// The first text under a common name. Several texts are joined with spaces.
+    /// The first text under a common name. If the value is a list of texts, they are joined with spaces.
     private var usualMessage: String? {
         for place in places {
             for key in Self.messageKeys {

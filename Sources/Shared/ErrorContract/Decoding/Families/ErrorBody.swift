@@ -3,7 +3,8 @@ import StrictJSON
 
 /// A JSON object that is the body of an error response, with the status and the headers.
 ///
-/// The members that distinguish most formats are looked up once, because a body is compared with dozens of formats.
+/// The extensions in this folder have one method for each format. A method returns `nil` if the body doesn't have its format. The members
+/// that distinguish most formats are looked up once, because a body is compared with dozens of formats.
 struct ErrorBody {
     /// The HTTP status of the response.
     let status: Int
@@ -11,12 +12,22 @@ struct ErrorBody {
     let headers: HTTPFields
     /// All members.
     let object: JSONObject
+    /// The member `error`: an object, a text, or `true` in some formats.
     let error: JSONValue?
+    /// The member `errors`: a list of problems, or a map of fields.
     let errors: JSONValue?
+    /// The member `message`: a text, or a list of texts in some formats.
     let message: JSONValue?
+    /// The member `code`: a text or a number.
     let code: JSONValue?
+    /// The member `detail`: a text, or a list or an object from FastAPI.
     let detail: JSONValue?
 
+    /// Creates a body, and reads the common members once.
+    /// - Parameters:
+    ///   - status: The HTTP status of the response.
+    ///   - headers: The header fields that the decoder reads.
+    ///   - object: The parsed body.
     init(status: Int, headers: HTTPFields, object: JSONObject) {
         self.status = status
         self.headers = headers

@@ -4,11 +4,13 @@ import StrictJSON
 /// The formats, the most specific first. A format that two of them share belongs to the one with more distinctive members.
 extension ErrorDecoder {
     /// Decodes a JSON object as the first format that recognizes it, and adds values under common names.
+    /// - Returns: `nil` if no format recognizes the body and it has no value under a common name.
     static func match(_ body: ErrorBody) -> DecodedError? {
         body.completed(family(of: body))
     }
 
-    /// Returns the error of the first format that recognizes the body.
+    /// Returns the error of the first format that recognizes the body. The order is part of the behavior: formats with more distinctive
+    /// members come first.
     private static func family(of body: ErrorBody) -> DecodedError? {
         if let answer = body.contractProblem() { return answer }
         if let inner = body.error?.objectValue, let answer = body.errorObject(inner) { return answer }
@@ -55,7 +57,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"error":"…"}` or `{"message":"…"}`. An error that is a name with underscores is the code.
+    /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. An `error` that is a name with underscores is the code rather
+    /// than the text.
     private func line() -> DecodedError? {
         if let text = error?.stringValue {
             if text.hasPrefix("Rate limit exceeded") { return answer(.slowAPI, message: error) }
@@ -69,7 +72,7 @@ extension ErrorBody {
 }
 
 extension HTTPFields {
-    /// The fields that the decoder reads, filtered once, because each one is searched for and most are absent.
+    /// The fields that the decoder reads. They are filtered once, because each field is searched for and most are absent.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
 
     /// Compares the marks of names first, which excludes most names without hashing them.

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Bodies that aren't JSON: pages, XML and lines of text. They yield a format, at most a code and an id, never a text.
 extension ErrorDecoder {
-    /// The number of bytes that identify the origin of a page.
+    /// The number of bytes at the beginning of a page that are searched. Longer pages cost no more.
     private static let pageStart = 4_096
 
     /// Decodes a body that isn't JSON.
@@ -72,7 +72,8 @@ extension ErrorDecoder {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// Whether a page is not the API's: every page with a successful status, and every challenge to the visitor.
+    /// Whether a page doesn't come from the API. This is the case for each page with a successful status, and for each challenge to the
+    /// visitor, such as one of Cloudflare or of a captive portal.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {
         case 200...399, 511: true
@@ -100,7 +101,7 @@ extension ErrorDecoder {
     }
 }
 
-/// The texts that identify the origin of a page, compared without regard to case.
+/// The texts that identify the origin of a page. They are compared without regard to case, and all are found in one pass over the page.
 struct PageMarks: OptionSet {
     let rawValue: UInt16
 

@@ -6,17 +6,22 @@ import StrictJSON
 extension ErrorDecoder {
     /// Decodes a response with a successful status, and returns an error if its body reports a failure.
     ///
-    /// Failures are `success:false`, `valid:false` with an error, Slack's `ok:false` with an error, GraphQL's errors without
-    /// data, and a page instead of JSON (``ErrorCode/notAPIResponse``). Any other body counts as a success, even one that can't
-    /// be read: the caller decides whether it has the expected content.
+    /// These bodies report a failure:
     ///
-    /// A body without a failure is scanned once. O(n) in bytes.
+    /// - `success:false`, and `valid:false` with an error.
+    /// - Slack's `ok:false` with an error.
+    /// - GraphQL's errors without data.
+    /// - A page instead of JSON (``ErrorCode/notAPIResponse``), and an XML error of AWS.
+    ///
+    /// Any other body counts as a success, even one that can't be read: the caller decides whether it has the expected content.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body. The texts of a failure are only read up to ``maximumBodySize``.
-    ///   - now: The local wall clock, read only if the body may report a failure.
+    ///   - now: The local wall clock. It is only read if the body may report a failure.
+    /// - Returns: The error; `nil` for a success.
+    /// - Complexity: O(n) for n bytes. A body without a failure is scanned once and not decoded.
     public func refusalInSuccess(
         status: Int,
         headers: HTTPFields,

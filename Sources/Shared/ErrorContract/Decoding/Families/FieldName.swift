@@ -1,8 +1,10 @@
 import Foundation
 import StrictJSON
 
-/// A field name for users, such as `items[1].name`, built step by step. It is one buffer of bytes, because names of deep bodies are built
-/// and shortened often.
+/// A field name for users, such as `items[1].name`, built step by step.
+///
+/// The name is one buffer of bytes, because names of deep bodies are extended and shortened often. ``FieldPointer`` is the equivalent for
+/// programs.
 struct FieldName {
     private var bytes: [UInt8] = []
 
@@ -11,7 +13,9 @@ struct FieldName {
         bytes.reserveCapacity(48)
     }
 
-    /// Parses a JSON Pointer such as `#/items/1/name` or `/items/1/name`; `nil` for any other text.
+    /// Parses a JSON Pointer such as `#/items/1/name` or `/items/1/name`.
+    /// - Parameter pointer: The pointer (RFC 6901), with or without the `#` of a URI fragment.
+    /// - Returns: `nil` if the text is no pointer.
     init?(pointer: String) {
         var pointer = pointer
         let isFragment = pointer.utf8.first == UInt8(ascii: "#")
@@ -134,7 +138,7 @@ extension FieldViolation {
         return found
     }
 
-    /// Returns a problem whose location is a JSON Pointer.
+    /// Returns a problem whose location is a JSON Pointer. If the text is no pointer, it is used as the name of the field.
     static func at(pointer: String, code: ErrorCode?, message: String) -> FieldViolation {
         guard let name = FieldName(pointer: pointer) else { return FieldViolation(field: pointer, code: code, message: message) }
         let written = pointer.utf8.first == UInt8(ascii: "#") ? pointer : "#" + pointer

@@ -5,26 +5,35 @@ import Timekeeping
 
 /// Other headers in which servers send a delay.
 extension RetryAfter {
-    /// Returns the delay that the headers of a response contain in any dialect, or `nil`.
+    /// Returns the delay that the headers of a response contain in any dialect.
     ///
-    /// The first header in this order that can be read is used: `Retry-After`; `X-Retry-After` (seconds or a Unix time);
-    /// `Retry-After-Ms`, `x-ms-retry-after-ms` and `x-amz-retry-after` (milliseconds); `RateLimit`; `X-RateLimit-Retry-After`,
-    /// `X-RateLimit-Reset-After` and `X-RateLimit-Reset`; then the resets of OpenAI, Anthropic, Linear and Contentful.
+    /// The first header in this order that can be read is used:
     ///
-    /// Servers send the fields from `RateLimit` on with every response. They count under status 429 and 503 unless they report
-    /// remaining requests, and under 403 only if they report that none remains.
+    /// 1. `Retry-After`.
+    /// 2. `X-Retry-After`, in seconds or as a Unix time.
+    /// 3. `Retry-After-Ms`, `x-ms-retry-after-ms` and `x-amz-retry-after`, in milliseconds.
+    /// 4. `RateLimit`, and `RateLimit-Reset` of its early drafts.
+    /// 5. `X-RateLimit-Retry-After`, `X-RateLimit-Reset-After` and `X-RateLimit-Reset`.
+    /// 6. The resets of OpenAI, Anthropic, Linear and Contentful.
+    ///
+    /// Servers send the fields from `RateLimit` on with every response. So these fields only count under three statuses: under 429 and 503
+    /// unless they report remaining requests, and under 403 only if they report that none remains.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - now: The local wall clock, used if the response has no `Date`.
+    /// - Returns: The delay in whole seconds, rounded up, from zero to ``longest``; `nil` if no header contains one.
     public static func delay(status: Int, headers: HTTPFields, now: Date) -> Duration? {
         delay(status: status, facts: headers, all: headers, now: now)
     }
 
+    /// Returns the delay that the headers contain. It avoids reading all fields for most responses.
     /// - Parameters:
+    ///   - status: The HTTP status.
     ///   - facts: The fields that most servers use, filtered from all fields.
     ///   - headers: All fields. They are read only if a rate limit is the likely reason and no common field contains a delay.
+    ///   - now: The local wall clock, used if the response has no `Date`.
     static func delay(status: Int, facts: HTTPFields, all headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
         if !facts.isEmpty {
@@ -124,8 +133,12 @@ extension RetryAfter {
         return number(remaining) == 0
     }
 
-    /// Parses the time at which a quota is renewed: seconds from now up to a year, otherwise since 1970 in seconds or
-    /// milliseconds; an HTTP date or an RFC 3339 date; or a duration such as `6m0s`.
+    /// Parses the time at which a quota is renewed. The formats are:
+    ///
+    /// - A number up to a year in seconds: the time from now.
+    /// - A larger number: a Unix time in seconds or milliseconds.
+    /// - An HTTP date, or a date of RFC 3339.
+    /// - A duration such as `6m0s`.
     static func reset(_ text: String, in answer: ResponseTime) -> Duration? {
         if let value = number(text) {
             if value <= 31_622_400 { return delay(seconds: value) }
@@ -145,7 +158,7 @@ extension RetryAfter {
         }
     }
 
-    /// Returns the time from the response to a date; zero for a date in the past.
+    /// Returns the time from the response to a date. A date in the past is a delay of zero.
     static func distance(to date: Date, in answer: ResponseTime) -> Duration? {
         delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
@@ -168,7 +181,7 @@ extension RetryAfter {
     /// The members with a delay in milliseconds.
     private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
 
-    /// Returns the delay in a body, at any common location.
+    /// Returns the delay in a body. The members with common names are searched for in the body, in its `error`, and in the details of both.
     static func delay(inBody object: JSONObject) -> Duration? {
         let inner = object["error"]?.objectValue
         let places = [
@@ -201,10 +214,10 @@ extension RetryAfter {
 
 /// Servers with several quotas, each with separate fields for the remaining count and the reset.
 extension RetryAfter {
-    /// Returns the longest reset of the quotas that are used up, or `nil`.
+    /// Returns the longest reset of the quotas that are used up; `nil` if there is none.
     ///
-    /// A quota without a remaining count counts as used up under status 429 and 503. O(number of fields) if there is no such
-    /// quota.
+    /// A quota without a remaining count counts as used up under status 429 and 503.
+    /// - Complexity: O(number of fields) if there is no such quota.
     static func vendorReset(_ headers: HTTPFields, status: Int, in answer: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
             let name = field.name.canonicalName

@@ -1,10 +1,12 @@
-/// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors. It is a heuristic: it
-/// prefers to hide a text, because the library has its own for each error.
+/// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors.
+///
+/// It is a heuristic. In doubt it hides a text, because the library has its own text for each error.
 enum UserFacingText {
     /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
 
     /// Whether a text contains markup, a stack trace, a database error or control characters.
+    /// - Complexity: O(length of the text).
     static func isInternal(_ text: String) -> Bool {
         var copy = text
         return copy.withUTF8 { bytes in
