@@ -239,8 +239,8 @@ extension OfflineQueue {
     /// Notes an attempt before its first byte, and requires that it may begin.
     ///
     /// A mark that makes the outcome unknown survives a loss of power before a byte leaves the device: otherwise a request that was sent
-    /// would count as one that was not. Whether the mark is such a one is decided in its own transaction, because an earlier sender may settle
-    /// its attempt just before.
+    /// would count as one that was not. Whether the mark is such a one is decided in its own transaction, because an earlier sender may
+    /// settle its attempt just before.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let isFirst = try await journal.transact { ledger, transaction in
             let now = now
