@@ -65,8 +65,8 @@ final class MutationServer: Sendable {
     /// Performs a request, or repeats the response of its key.
     /// - Parameters:
     ///   - deadline: The instant at which the client closes the connection.
-    ///   - isConnected: Whether the client's process lives. It is read in the step that performs the request, as nothing of a process arrives
-    ///     after its end.
+    ///   - isConnected: Whether the client's process lives. It is read in the step that performs the request, as nothing of a process
+    ///     arrives after its end.
     /// - Returns: `nil` if the connection was closed before the request was performed.
     func handle(
         _ request: HTTPRequest,
