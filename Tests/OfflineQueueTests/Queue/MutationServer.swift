@@ -63,22 +63,18 @@ final class MutationServer: Sendable {
     }
 
     /// Performs a request, or repeats the response of its key.
-    /// - Parameters:
-    ///   - deadline: The instant at which the client closes the connection.
-    ///   - isConnected: Whether the client's process lives. It is read in the step that performs the request, as nothing of a process
-    ///     arrives after its end.
+    /// - Parameter isConnected: Whether the client's process lives and has not closed the connection. It is read in the step that performs
+    ///   the request, after the time of that step, as tests end processes and move clocks on another thread.
     /// - Returns: `nil` if the connection was closed before the request was performed.
     func handle(
         _ request: HTTPRequest,
         _ body: [UInt8],
-        before deadline: Duration = .seconds(Int64.max),
         isConnected: () -> Bool = { true }
     ) -> (status: Int, headers: HTTPFields, body: String)? {
         let (path, text) = (request.path ?? "", String(decoding: body, as: UTF8.self))
         return state.withLock { state -> (status: Int, headers: HTTPFields, body: String)? in
-            // One instant for the connection and for the key, as tests move the clock on another thread.
             let instant = now()
-            guard instant < deadline, isConnected() else { return nil }
+            guard isConnected() else { return nil }
             state.requests.append((path, text, request.headerFields))
             var account: String?
             if let token = request.headerFields[.authorization]?.dropFirst("Bearer ".count) {
@@ -156,7 +152,7 @@ final class Network: HTTPTransport {
         guard clock.now < deadline else { throw TransportError(.timeout, message: "the time was up", wasSent: true) }
         guard !dead.withLock(\.self) else { throw TransportError(.connectionLost, message: "killed", wasSent: true) }
         func handle() -> (status: Int, headers: HTTPFields, body: String)? {
-            server.handle(request, bytes, before: deadline) { !dead.withLock(\.self) }
+            server.handle(request, bytes) { clock.now < deadline && !dead.withLock(\.self) }
         }
         switch fate {
         case .neverSent: throw TransportError(.noInternet, message: "offline", wasSent: false)
