@@ -121,14 +121,16 @@ final class Network: HTTPTransport {
     private let clock: MonotonicClock
     private let fate: Mutex<@Sendable (HTTPRequest, String) async -> Fate>
     private let dead = Mutex(false)
+    private let onStart: @Sendable (_ idempotencyKey: String) -> Void
 
+    /// - Parameter onStart: Called when the time of a request has begun.
     init(
         _ server: MutationServer,
         clock: MonotonicClock,
-        fate: @escaping @Sendable (HTTPRequest, String) async -> Fate = { _, _ in .delivered }
+        onStart: @escaping @Sendable (_ idempotencyKey: String) -> Void = { _ in }
     ) {
-        (self.server, self.clock) = (server, clock)
-        self.fate = Mutex(fate)
+        (self.server, self.clock, self.onStart) = (server, clock, onStart)
+        fate = Mutex { _, _ in .delivered }
     }
 
     /// Decides about requests from now on.
@@ -147,6 +149,7 @@ final class Network: HTTPTransport {
         let bytes = body?.bytes ?? []
         let decide = fate.withLock(\.self)
         let deadline = clock.now + timeout
+        onStart(request.headerFields[.idempotencyKey] ?? "")
         let fate = await decide(request, String(decoding: bytes, as: UTF8.self))
         // The connection was closed meanwhile.
         guard clock.now < deadline else { throw TransportError(.timeout, message: "the time was up", wasSent: true) }

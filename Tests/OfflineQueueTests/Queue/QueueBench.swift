@@ -33,6 +33,24 @@ final class DeviceClocks: Sendable {
         clock.advance(by: duration)
     }
 
+    /// The keys of the attempts that have read the clock, and whose request is not in the network yet.
+    private let starting = Mutex<Set<String>>([])
+
+    /// Advances all clocks, unless an attempt is starting.
+    ///
+    /// An attempt compares its age with the clock, and then passes its request to the network. No program can notice that hours pass between
+    /// these two steps, so a test of the queue doesn't let them pass there.
+    /// - Returns: Whether the clocks were advanced.
+    func advanceBetweenStarts(by duration: Duration) -> Bool {
+        starting.withLock { starting in
+            if starting.isEmpty { advance(by: duration) }
+            return starting.isEmpty
+        }
+    }
+
+    func noteStart(of key: String) { starting.withLock { _ = $0.insert(key) } }
+    func noteSent(_ key: String) { starting.withLock { _ = $0.remove(key) } }
+
     /// Moves the wall clock, as a user or a time server does.
     func step(wall: Duration) { state.withLock { $0.wall += wall.wholeMilliseconds } }
 
@@ -72,7 +90,7 @@ final class QueueBench: Sendable {
         let monotonic = MonotonicClock(clocks.clock)
         let server = other?.server ?? server ?? MutationServer(now: { clocks.clock.now.offset })
         self.server = server
-        network = Network(server, clock: monotonic)
+        network = Network(server, clock: monotonic) { clocks.noteSent($0) }
         let environment = ClientEnvironment(
             clock: monotonic,
             wallClock: { Date(timeIntervalSince1970: Double(clocks.read().wallNanoseconds) / 1e9) },
@@ -93,7 +111,7 @@ final class QueueBench: Sendable {
             transport: network,
             session: session,
             policies: policies,
-            middleware: middleware ?? [RetryMiddleware(.never)],
+            middleware: (middleware ?? [RetryMiddleware(.never)]) + [StartMiddleware(clocks: clocks)],
             environment: environment
         )
         var options = OfflineQueue.Options()
@@ -187,5 +205,22 @@ final class Prompts: Sendable {
     func ask(_ server: MutationServer) -> Credentials? {
         count.withLock { $0 += 1 }
         return server.credentials(for: "B")
+    }
+}
+
+/// Notes the begin of each attempt, for ``DeviceClocks/advanceBetweenStarts(by:)``. It belongs inside of the retries.
+struct StartMiddleware: ClientMiddleware {
+    let clocks: DeviceClocks
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        let key = request.headerFields[.idempotencyKey] ?? ""
+        clocks.noteStart(of: key)
+        defer { clocks.noteSent(key) }
+        return try await next(request, body)
     }
 }

@@ -131,8 +131,7 @@ private struct QueueHistory {
         case 16..<21: advance(by: .milliseconds(Int.random(in: 1...20_000, using: &random)))
         case 21:
             let hours = Int.random(in: 1...30, using: &random)
-            steps.append("\(hours) hours pass")
-            advance(by: .seconds(hours * 3_600))
+            if process.clocks.advanceBetweenStarts(by: .seconds(hours * 3_600)) { steps.append("\(hours) hours pass") }
         // Across a restart of the device only the wall clock measures ages: it is either moved or needed.
         case 22 where seed.isMultiple(of: 2):
             process.clocks.step(wall: .seconds([-86_400, 86_400, -31_536_000, 31_536_000].randomElement(using: &random) ?? 0))
