@@ -4,8 +4,8 @@ import StrictJSON
 extension ErrorBody {
     /// Adds values that the decoded error lacks and the body contains under a common name. Every format gets a request id; a
     /// format that was recognized by little more than one member gets all values.
-    func completed(_ answer: DecodedError?) -> DecodedError? {
-        var read = answer ?? DecodedError(status: status, family: .otherJSON)
+    func completed(_ decoded: DecodedError?) -> DecodedError? {
+        var read = decoded ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
         let isLoose = Self.loose.contains(read.family)
         if read.violations.isEmpty, isLoose || read.family == .problem { read.violations = usualViolations }
@@ -14,7 +14,7 @@ extension ErrorBody {
             read.code = read.code ?? usualCode ?? (read.message == nil ? nil : usualNumber)
         }
         let isEmpty = read.code == nil && read.message == nil && read.requestID == nil && read.violations.isEmpty
-        return answer == nil && isEmpty ? nil : read
+        return decoded == nil && isEmpty ? nil : read
     }
 
     /// The formats that are recognized by little more than one member.
