@@ -136,7 +136,7 @@ extension ContractError: HTTPResponseError {
 extension ContractError {
     /// Converts any thrown error to an error of the contract. An error of the framework keeps its status and headers but not its text. Any
     /// other error becomes an internal error without details, and is kept as ``underlying`` for the log.
-    init(thrown error: any Error, answering request: Request, context: some RequestContext) {
+    init(thrown error: any Error, respondingTo request: Request, context: some RequestContext) {
         switch error {
         case let error as ContractError: self = error
         case let error as any ContractErrorConvertible: self = error.contractError

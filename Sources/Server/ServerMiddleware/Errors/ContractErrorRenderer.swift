@@ -49,7 +49,7 @@ public struct ContractErrorRenderer: Sendable {
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
         let form = forms.form(for: request, chosen: error.form)
-        let (head, body) = answer(to: error, in: localization.language(of: request), form: form, requestID: requestID)
+        let (head, body) = responseParts(for: error, in: localization.language(of: request), form: form, requestID: requestID)
         let response = Response(
             status: head.status,
             headers: head.headerFields,
@@ -59,8 +59,8 @@ public struct ContractErrorRenderer: Sendable {
     }
 
     /// Returns the head and the body of a response.
-    func answer(
-        to error: ContractError,
+    func responseParts(
+        for error: ContractError,
         in language: Language,
         form: ErrorForm,
         requestID: String

@@ -47,7 +47,7 @@ public final class RequestLimits: Sendable {
     }
 
     /// The state of the limits. For claims that were never decided, because the route failed before, the current state is read.
-    func answer() async -> RateLimitResult {
+    func result() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }
             return state.pending
