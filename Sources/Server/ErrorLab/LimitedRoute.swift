@@ -33,7 +33,7 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     }
 
     /// Responds with a success or with 429.
-    @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
+    @Sendable func respond(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let place = Place(
             session: query.session(),

@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/answer``: its name, its values and its effect. The server's page, its documentation and the parser use the same
+/// A parameter of ``LabPath/response``: its name, its values and its effect. The server's page, its documentation and the parser use the same
 /// table.
 public struct LabParameter: Hashable, Sendable {
     /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
@@ -55,7 +55,7 @@ public struct LabParameter: Hashable, Sendable {
         self.summary = summary
     }
 
-    /// The parameters of ``LabPath/answer``.
+    /// The parameters of ``LabPath/response``.
     public static let all: [LabParameter] = [
         LabParameter("code", .outcome, "The code of the response, or a success; ok by default."),
         LabParameter("form", .choice(ErrorForm.allCases.map(\.rawValue)), "The form of an error's body."),
@@ -169,11 +169,11 @@ struct LabParameterReader {
 
     /// Refuses parameters that are valid by themselves but contradict each other, such as `family` and `code`.
     /// - Parameters:
-    ///   - answer: The response with all parsed parameters.
+    ///   - response: The response with all parsed parameters.
     ///   - catalogue: The codes that don't require a status.
-    mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
-        for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
-            guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
+    mutating func refuseContradictions(of response: LabResponse, catalogue: ErrorCatalogue) {
+        for (name, outcome) in [("code", response.outcome), ("then", response.then)] {
+            guard case .code(let code) = outcome, catalogue[code] == nil, response.status == nil else { continue }
             refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
         }
         let given = Set(values.map(\.name))

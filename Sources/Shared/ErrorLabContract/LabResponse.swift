@@ -102,7 +102,7 @@ public struct LabResponse: Hashable, Sendable {
     ///
     /// - Parameter root: The path at which the lab is mounted.
     public func path(root: String = LabPath.root) -> String {
-        LabPath.join(root + LabPath.answer, parameters)
+        LabPath.join(root + LabPath.response, parameters)
     }
 }
 
