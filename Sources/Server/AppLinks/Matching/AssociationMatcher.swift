@@ -5,7 +5,7 @@ import StrictJSON
 ///
 /// ```swift
 /// let matcher = try AssociationMatcher(file.bytes, domain: "example.com")
-/// let match = matcher.answer("https://example.com/reset-password?token=abc")
+/// let match = matcher.match("https://example.com/reset-password?token=abc")
 /// print(match.apps)
 /// ```
 ///
@@ -57,7 +57,7 @@ public struct AssociationMatcher: Sendable {
     ///   - installed: The apps on the phone; entries of other apps are skipped. `nil` means all.
     ///
     /// - Returns: The decision, with the rule or the reason. A link that the file doesn't apply to is `refused`, not an error.
-    public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
+    public func match(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
         }
