@@ -17,7 +17,7 @@
 /// memory.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
-    public enum Answer: Hashable, Sendable {
+    public enum Outcome: Hashable, Sendable {
         /// The server responds after this time, which includes the wait in the queue and the processing of the request itself.
         case served(after: Duration)
         /// The server refuses the request immediately. The refusal costs ``ServerCapacity/refusalCost``.
@@ -65,7 +65,7 @@ public struct ServerCapacity: Hashable, Sendable {
 
     /// Processes a request, or refuses or ignores it, by the wait of a request that arrives now.
     /// - Parameter now: The time since the start.
-    public mutating func take(at now: Duration) -> Answer {
+    public mutating func take(at now: Duration) -> Outcome {
         work(until: now)
         let wait = Duration.seconds(backlog / rate)
         if wait > collapse { return .ignored }
