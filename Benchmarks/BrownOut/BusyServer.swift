@@ -40,9 +40,9 @@ final class BusyServer: Sendable {
     }
 
     /// Returns the outcome of a request that has just arrived. Its delay is in real time, not in the time of the accelerated clock.
-    fileprivate func take() -> ServerCapacity.Answer {
-        let answer = capacity.withLock { $0.take(at: begin.duration(to: clock.now)) }
-        guard case .served(let wait) = answer else { return answer }
+    fileprivate func take() -> ServerCapacity.Outcome {
+        let outcome = capacity.withLock { $0.take(at: begin.duration(to: clock.now)) }
+        guard case .served(let wait) = outcome else { return outcome }
         return .served(after: wait / clock.factor)
     }
 }
@@ -63,14 +63,14 @@ private final class Responder: ChannelInboundHandler {
         case .served(let wait):
             let (seconds, attoseconds) = wait.components
             let delay = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-            context.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.answer(.ok, [:], context: context) }
+            context.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.respond(.ok, [:], context: context) }
         case .refused where server.isSilent: break
-        case .refused: answer(.serviceUnavailable, ["Retry-After": "2"], context: context)
+        case .refused: respond(.serviceUnavailable, ["Retry-After": "2"], context: context)
         case .ignored: break
         }
     }
 
-    private func answer(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, context: ChannelHandlerContext) {
+    private func respond(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, context: ChannelHandlerContext) {
         var headers = headers
         headers.add(name: "Content-Length", value: "2")
         context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)

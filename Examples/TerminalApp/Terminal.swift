@@ -66,7 +66,7 @@ struct Alert {
             _ = Terminal.ask("    [\(presentation.primaryLabel(in: language))]")
             return presentation.primary
         }
-        let answer = Terminal.ask("    1 \(presentation.primaryLabel(in: language)) · 2 \(label)")
-        return answer == "1" ? presentation.primary : secondary
+        let choice = Terminal.ask("    1 \(presentation.primaryLabel(in: language)) · 2 \(label)")
+        return choice == "1" ? presentation.primary : secondary
     }
 }

@@ -64,8 +64,8 @@ struct ForgotPasswordView {
         if let problem = model.problem(at: .email) { Terminal.say("  ⚠ \(problem)") }
         guard case .requested(let message) = model.state else { return }
         Terminal.say("✓ \(message)")
-        let answer = Terminal.ask(Self.wait.text(in: model.language))?.lowercased()
-        if let answer, ["y", "s", "כ", "o", "j"].contains(answer) { await countDown() }
+        let reply = Terminal.ask(Self.wait.text(in: model.language))?.lowercased()
+        if let reply, ["y", "s", "כ", "o", "j"].contains(reply) { await countDown() }
     }
 
     /// Shows the remaining seconds until the countdown ends.
@@ -198,8 +198,8 @@ struct PendingRequestsView {
         if await model.perform(row.actions[number - 1], on: row.id) == .signIn { return true }
         if let question = model.confirmation {
             Terminal.say("  ⚠ \(question.message)")
-            let answer = Terminal.ask("    1 \(question.confirmLabel) · 2 \(question.cancelLabel)")
-            if answer == "1" { await model.confirm(question) } else { model.dismissConfirmation() }
+            let choice = Terminal.ask("    1 \(question.confirmLabel) · 2 \(question.cancelLabel)")
+            if choice == "1" { await model.confirm(question) } else { model.dismissConfirmation() }
         }
         return false
     }

@@ -48,14 +48,17 @@ import Testing
 
     @Test("An unwritable store fails a sign-in with the store's error")
     func unwritable() async throws {
-        let client = try client(ScriptedTransport([.answer(status: 200, body: Samples.sessionJSON(1))]), store: Broken())
+        let client = try client(ScriptedTransport([.response(status: 200, body: Samples.sessionJSON(1))]), store: Broken())
         let error = await failure { _ = try await client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p")) }
         #expect(error?.kind == .custom && error?.context == "user_login" && error?.underlying is Broken.Locked)
     }
 
     @Test("A store that can't remove credentials fails the sign-out with its error")
     func unforgettable() async throws {
-        let client = try client(ScriptedTransport([.answer(status: 204)]), store: Broken(credentials: try Samples.credentials(1)))
+        let client = try client(
+            ScriptedTransport([.response(status: 204)]),
+            store: Broken(credentials: try Samples.credentials(1))
+        )
         let error = await failure { try await client.signOut() }
         #expect(error?.kind == .custom && error?.context == "user_logout")
     }

@@ -12,12 +12,12 @@ import Testing
     /// The response to a sign-in or a refresh with a device token; `nil` for a server that sends none.
     private func session(_ number: Int, device: String?) -> ScriptedTransport.Step {
         let member = device.map { #","device_token":"\#($0)""# } ?? ""
-        return .answer(status: 200, body: String(Samples.sessionJSON(number).dropLast()) + member + "}")
+        return .response(status: 200, body: String(Samples.sessionJSON(number).dropLast()) + member + "}")
     }
 
     private func confirmed(device: String?) -> ScriptedTransport.Step {
         let member = device.map { #","device_token":"\#($0)""# } ?? ""
-        return .answer(status: 200, body: #"{"success":true,"message":"Done"\#(member)}"#)
+        return .response(status: 200, body: #"{"success":true,"message":"Done"\#(member)}"#)
     }
 
     private func client(
@@ -49,7 +49,7 @@ import Testing
     func keptOverSignOut() async throws {
         let (client, transport) = try client(
             [
-                session(1, device: "d1"), .answer(status: 204), session(2, device: "d2"), session(3, device: "d3"),
+                session(1, device: "d1"), .response(status: 204), session(2, device: "d2"), session(3, device: "d3"),
                 session(4, device: nil),
             ],
             store: MemoryCredentialStore()
@@ -109,7 +109,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "session")
-        let (first, _) = try client([session(1, device: "d1"), .answer(status: 204)], store: FileCredentialStore(file: file))
+        let (first, _) = try client([session(1, device: "d1"), .response(status: 204)], store: FileCredentialStore(file: file))
         try await signIn(first)
         try await first.signOut()
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -150,7 +150,7 @@ import Testing
     func refusal() async throws {
         func step(_ details: String) -> ScriptedTransport.Step {
             let body = #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"m","details":{"retry_after":120\#(details)}}}"#
-            return .answer(status: 429, body: body)
+            return .response(status: 429, body: body)
         }
         let (client, _) = try client([step(#","reset_password":true"#), step("")], store: MemoryCredentialStore())
         let own = await failure { try await signIn(client) }

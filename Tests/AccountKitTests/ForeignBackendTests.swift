@@ -25,7 +25,7 @@ struct ForeignBackendTests {
         ]
     )
     func validToken(body: String, id: String) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         let response = try await fixture.client.validateReset(try Samples.link())
         #expect(response.valid && response.userID == UserID(rawValue: id) && response.userID?.description == id)
         #expect(try response.email == EmailAddress("ana@example.org"))
@@ -40,14 +40,14 @@ struct ForeignBackendTests {
         ]
     )
     func bareToken(body: String) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         let response = try await fixture.client.validateReset(try Samples.link())
         #expect(response.valid && response.userID == nil && response.email == nil && response.firstName.isEmpty)
     }
 
     @Test("Refuses a token with valid: false as a used link")
     func invalidToken() async throws {
-        let fixture = try Fixture(.answer(status: 200, body: #"{"valid":false}"#))
+        let fixture = try Fixture(.response(status: 200, body: #"{"valid":false}"#))
         let error = await failure { _ = try await fixture.client.validateReset(try Samples.link()) }
         #expect(error?.kind == .badRequest && error?.context == "password_reset_validate")
     }
@@ -66,7 +66,7 @@ struct ForeignBackendTests {
         ] as [(String, String?, String?, Bool)]
     )
     func session(body: String, id: String?, refreshToken: String?, expires: Bool) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         let email = try EmailAddress("ana@example.org")
         let user = try await fixture.client.signIn(email: email, password: try Password("p"))
         #expect(user.id?.rawValue == id)
@@ -77,14 +77,14 @@ struct ForeignBackendTests {
 
     @Test("Reads the signed-in account with or without its wrapper", arguments: [#"{"user":{\#(ana)}}"#, "{\(ana)}"])
     func me(body: String) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body), credentials: try Samples.credentials(1))
+        let fixture = try Fixture(.response(status: 200, body: body), credentials: try Samples.credentials(1))
         let user = try await fixture.client.me()
         #expect(user.id == UserID(rawValue: "123") && user.firstName == "Ana")
     }
 
     @Test("A success without a text gets the library's text", arguments: [#"{"success":true}"#, "{}", #"{"detail":"ok"}"#])
     func noMessage(body: String) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body), .answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body), .response(status: 200, body: body))
         let requested = try await fixture.client.requestPasswordReset(email: try EmailAddress("ana@example.org"))
         #expect(requested == ContractText.resetRequested.text(in: .spanish))
         let changed = try await fixture.client.confirmReset(try Samples.link(), newPassword: try Password("p"))
@@ -94,7 +94,7 @@ struct ForeignBackendTests {
     @Test("The reset screen opens without a name, an address or an expiry")
     @MainActor
     func bareScreen() async throws {
-        let script = try ScreenScript([.answer(status: 200, body: #"{"valid":true,"user_id":5}"#), .accepted])
+        let script = try ScreenScript([.response(status: 200, body: #"{"valid":true,"user_id":5}"#), .accepted])
         let model = try await script.openedReset(.spanish)
         #expect(model.greeting == "Ingresa tu nueva contraseña")
         await model.submit()

@@ -24,7 +24,7 @@ struct ForeignSignInTests {
         for (language, text) in [
             (Language.spanish, "Correo o contraseña incorrectos"), (.english, "Invalid email or password"),
         ] {
-            let model = try ScreenScript([.answer(status: status, body: body)]).signIn(language)
+            let model = try ScreenScript([.response(status: status, body: body)]).signIn(language)
             await model.submit()
             #expect(model.alert?.title == "Error" && model.alert?.message == text && model.alert?.primary == .fixFields)
         }
@@ -32,7 +32,7 @@ struct ForeignSignInTests {
 
     @Test("The error has the code for wrong credentials and the server's text", arguments: refusals)
     func client(status: Int, body: String) async throws {
-        let fixture = try Fixture(.answer(status: status, body: body))
+        let fixture = try Fixture(.response(status: status, body: body))
         let email = try EmailAddress("ana@example.org")
         let error = await failure { _ = try await fixture.client.signIn(email: email, password: try Password("p")) }
         #expect(error?.code == .authInvalidCredentials && error?.recovery == .fixFields && error?.context == "user_login")
@@ -42,7 +42,7 @@ struct ForeignSignInTests {
     @Test("The sign-in's error contains field problems as data, with a text for each field")
     func fields() async throws {
         let body = #"{"email":["Enter a valid email address."],"password":["This field may not be blank."]}"#
-        let fixture = try Fixture(.answer(status: 400, body: body))
+        let fixture = try Fixture(.response(status: 400, body: body))
         let email = try EmailAddress("ana@example.org")
         let error = try #require(
             await failure { _ = try await fixture.client.signIn(email: email, password: try Password("p")) }

@@ -37,7 +37,7 @@ import Testing
 
     @Test("password_reset_completed is reported when the server sets the password")
     func completed() async throws {
-        let client = try client(.linkIsGood, .answer(status: 200, body: #"{"success":true,"message":"m"}"#))
+        let client = try client(.linkIsGood, .response(status: 200, body: #"{"success":true,"message":"m"}"#))
         _ = try await client.validateReset(try Samples.link())
         #expect(recorder.events.isEmpty)
         _ = try await client.confirmReset(try Samples.link(), newPassword: try Password("n3w pass"))
@@ -49,7 +49,7 @@ import Testing
         let client = try client(
             .limited(retryAfter: 60),
             .refusal(400, .authResetTokenInvalid),
-            .answer(status: 500)
+            .response(status: 500)
         )
         _ = await failure { _ = try await client.requestPasswordReset(email: try EmailAddress("ana@example.org")) }
         _ = await failure { _ = try await client.validateReset(try Samples.link()) }

@@ -17,7 +17,7 @@ import Testing
         ]
     )
     func request(body: String) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         #expect(try await fixture.client.requestPasswordReset(email: try EmailAddress("ana@example.org")) == "Si existe…")
         #expect(fixture.sent == [#"POST /api/request-password-reset/ {"email":"ana@example.org"}"#])
     }
@@ -26,7 +26,7 @@ import Testing
     func limited() async throws {
         let body = #"{"success":false,"error_code":429,"errors":[{"field":"rate_limit","message":"Demasiados intentos."}]}"#
         let headers: HTTPFields = [.errorCode: "RATE_LIMIT_EXCEEDED", .retryAfter: "3600"]
-        let fixture = try Fixture(.answer(status: 429, headers: headers, body: body))
+        let fixture = try Fixture(.response(status: 429, headers: headers, body: body))
         let error = await failure { _ = try await fixture.client.requestPasswordReset(email: try EmailAddress("a@b.co")) }
         #expect(error?.code == .rateLimitExceeded && error?.kind == .rateLimited && error?.retryAfter == .seconds(3600))
         #expect(error?.message == "Demasiados intentos." && error?.context == "password_reset_request")
@@ -37,7 +37,7 @@ import Testing
         let body =
             #"{"valid":true,"user_id":"00000000-0000-4000-8000-000000000001","email":"ana@example.org","#
             + #""first_name":"Ana","expires_at":"2025-11-04T10:30:00Z"}"#
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         let response = try await fixture.client.validateReset(try Samples.link(email: email))
         #expect(response.valid && response.firstName == "Ana")
         #expect(response.expiresAt == Date(timeIntervalSince1970: 1_762_252_200))
@@ -54,7 +54,7 @@ import Testing
         ]
     )
     func dead(status: Int, body: String, code: ErrorCode) async throws {
-        let fixture = try Fixture(.answer(status: status, body: body))
+        let fixture = try Fixture(.response(status: status, body: body))
         let error = await failure { _ = try await fixture.client.validateReset(try Samples.link()) }
         #expect(error?.code == code && error?.kind == .badRequest && error?.context == "password_reset_validate")
         #expect(error?.message?.isEmpty == false)
@@ -63,7 +63,7 @@ import Testing
     @Test("A confirm sends token, address and password, and returns the server's text")
     func confirm() async throws {
         let fixture = try Fixture(
-            .answer(status: 200, body: #"{"success":true,"message":"Contraseña actualizada exitosamente"}"#)
+            .response(status: 200, body: #"{"success":true,"message":"Contraseña actualizada exitosamente"}"#)
         )
         let text = try await fixture.client.confirmReset(try Samples.link(), newPassword: try Password("n3w pass"))
         #expect(text == "Contraseña actualizada exitosamente")
@@ -78,7 +78,7 @@ import Testing
     @Test("Refuses a weak password with its reasons")
     func weak() async throws {
         let body = #"{"error":{"code":"AUTH_WEAK_PASSWORD","message":"m","details":{"reasons":["too_short"]}}}"#
-        let fixture = try Fixture(.answer(status: 400, body: body))
+        let fixture = try Fixture(.response(status: 400, body: body))
         let error = await failure {
             _ = try await fixture.client.confirmReset(try Samples.link(), newPassword: try Password("x"))
         }

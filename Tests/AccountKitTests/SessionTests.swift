@@ -9,7 +9,7 @@ import Testing
 @Suite struct SessionTests {
     @Test("A registration sends the account in the app's language and stores the session")
     func register() async throws {
-        let fixture = try Fixture(.answer(status: 201, body: Samples.sessionJSON(1)))
+        let fixture = try Fixture(.response(status: 201, body: Samples.sessionJSON(1)))
         let user = try await fixture.client.register(
             email: try EmailAddress("ana@example.org"),
             password: try Password("pass word"),
@@ -28,7 +28,7 @@ import Testing
     @Test("A sign-in stores the session from a flat or a wrapped response", arguments: [false, true])
     func signIn(isWrapped: Bool) async throws {
         let body = isWrapped ? #"{"success":true,"data":\#(Samples.sessionJSON(1))}"# : Samples.sessionJSON(1)
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         let user = try await fixture.client.signIn(email: try EmailAddress("ana@example.org"), password: try Password("p"))
         #expect(try user.email == EmailAddress("ana@example.org"))
         #expect(fixture.sent == [#"POST /api/auth/login {"email":"ana@example.org","password":"p"}"#])
@@ -38,7 +38,7 @@ import Testing
 
     @Test("A refused sign-in keeps the old session and reports the code and the operation")
     func signInRefused() async throws {
-        let step = ScriptedTransport.Step.answer(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
+        let step = ScriptedTransport.Step.response(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
         let fixture = try Fixture(step, credentials: try Samples.credentials(7))
         let error = await failure {
             _ = try await fixture.client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p"))
@@ -50,7 +50,7 @@ import Testing
 
     @Test("A refresh spends the refresh token and stores the new pair")
     func refresh() async throws {
-        let fixture = try Fixture(.answer(status: 200, body: Samples.sessionJSON(2)), credentials: try Samples.credentials(1))
+        let fixture = try Fixture(.response(status: 200, body: Samples.sessionJSON(2)), credentials: try Samples.credentials(1))
         _ = try await fixture.client.refresh()
         #expect(fixture.sent == [#"POST /api/auth/refresh {"refresh_token":"rt1"}"#])
         #expect(try await fixture.store.load() == Samples.credentials(2))
@@ -69,7 +69,7 @@ import Testing
 
     @Test("A sign-out removes the session locally and ends it on the server")
     func signOut() async throws {
-        let fixture = try Fixture(.answer(status: 204), credentials: try Samples.credentials(1))
+        let fixture = try Fixture(.response(status: 204), credentials: try Samples.credentials(1))
         try await fixture.client.signOut()
         #expect(fixture.sent == [#"POST /api/auth/logout {"refresh_token":"rt1"}"#])
         #expect(await fixture.store.load() == nil)
@@ -78,7 +78,7 @@ import Testing
     @Test(
         "A sign-out removes the session even if the server fails or is unreachable",
         arguments: [
-            ScriptedTransport.Step.answer(status: 500, body: Samples.errorJSON(.serverInternalError)),
+            ScriptedTransport.Step.response(status: 500, body: Samples.errorJSON(.serverInternalError)),
             .failure(TransportError(.noInternet, message: "x", wasSent: false)),
         ]
     )
@@ -91,7 +91,7 @@ import Testing
 
     @Test("The request for the signed-in account sends the access token")
     func me() async throws {
-        let fixture = try Fixture(.answer(status: 200, body: "{\(Samples.userJSON)}"), credentials: try Samples.credentials(3))
+        let fixture = try Fixture(.response(status: 200, body: "{\(Samples.userJSON)}"), credentials: try Samples.credentials(3))
         let user = try await fixture.client.me()
         #expect(user.firstName == "Ana")
         #expect(fixture.sent == ["GET /api/auth/me"])
@@ -118,7 +118,7 @@ import Testing
         arguments: ["{}", "", "<html>", #"{"user":{}}"#]
     )
     func notASession(body: String) async throws {
-        let fixture = try Fixture(.answer(status: 200, body: body))
+        let fixture = try Fixture(.response(status: 200, body: body))
         let error = await failure {
             _ = try await fixture.client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p"))
         }

@@ -35,7 +35,7 @@ struct SubmissionTests {
         for _ in 0..<2 {
             let isSession = ["register", "login"].contains(name)
             let success = isSession ? Samples.sessionJSON(2) : #"{"success":true,"message":"m"}"#
-            let (client, transport) = try client([Self.lost, .answer(status: 200, body: success)])
+            let (client, transport) = try client([Self.lost, .response(status: 200, body: success)])
             let (email, password) = (try EmailAddress("ana@example.org"), try Password("p"))
             switch name {
             case "register": _ = try await client.register(email: email, password: password, firstName: try FirstName("Ana"))
@@ -56,7 +56,7 @@ struct SubmissionTests {
 
     @Test("A submission that is passed again sends the same key")
     func passedAgain() async throws {
-        let fixture = try Fixture(.answer(status: 503), .answer(status: 200, body: #"{"message":"m"}"#))
+        let fixture = try Fixture(.response(status: 503), .response(status: 200, body: #"{"message":"m"}"#))
         let submission = Submission(idempotencyKey: "submit-1")
         let email = try EmailAddress("ana@example.org")
         let error = await failure { _ = try await fixture.client.requestPasswordReset(email: email, submission: submission) }
@@ -71,13 +71,13 @@ struct SubmissionTests {
             ([lost], true), ([.failure(TransportError(.timeout, message: "x", wasSent: true))], true),
             ([.failure(TransportError(.unreachable, message: "x", wasSent: false))], false),
             ([.failure(TransportError(.noInternet, message: "x", wasSent: false))], false),
-            ([.answer(status: 502)], true), ([.answer(status: 504)], true), ([.answer(status: 500)], true),
-            ([.answer(status: 503)], false), ([.answer(status: 429)], false),
-            ([.answer(status: 400, body: Samples.errorJSON(.authWeakPassword))], false),
-            ([.answer(status: 200, body: #"{"success":false,"error":"no"}"#)], false),
-            ([.answer(status: 200, body: "[1")], true),
-            ([lost, .answer(status: 400, body: Samples.errorJSON(.authResetTokenInvalid))], true),
-            ([.answer(status: 503), .answer(status: 400, body: Samples.errorJSON(.authResetTokenInvalid))], false),
+            ([.response(status: 502)], true), ([.response(status: 504)], true), ([.response(status: 500)], true),
+            ([.response(status: 503)], false), ([.response(status: 429)], false),
+            ([.response(status: 400, body: Samples.errorJSON(.authWeakPassword))], false),
+            ([.response(status: 200, body: #"{"success":false,"error":"no"}"#)], false),
+            ([.response(status: 200, body: "[1")], true),
+            ([lost, .response(status: 400, body: Samples.errorJSON(.authResetTokenInvalid))], true),
+            ([.response(status: 503), .response(status: 400, body: Samples.errorJSON(.authResetTokenInvalid))], false),
             ([lost, .failure(TransportError(.noInternet, message: "x", wasSent: false))], true),
         ] as [([ScriptedTransport.Step], Bool)]
     )
@@ -107,8 +107,8 @@ struct LostRegistrationTests {
     private static let lost = ScriptedTransport.Step.failure(
         TransportError(.connectionLost, message: "reset by peer", wasSent: true)
     )
-    private static let exists = ScriptedTransport.Step.answer(status: 400, body: Samples.errorJSON(.authEmailExists))
-    private static let session = ScriptedTransport.Step.answer(status: 200, body: Samples.sessionJSON(1))
+    private static let exists = ScriptedTransport.Step.response(status: 400, body: Samples.errorJSON(.authEmailExists))
+    private static let session = ScriptedTransport.Step.response(status: 200, body: Samples.sessionJSON(1))
 
     private func register(_ fixture: Fixture, _ submission: Submission) async throws -> AccountUser {
         try await fixture.client.register(
@@ -134,7 +134,7 @@ struct LostRegistrationTests {
 
     @Test("Register with a lost response shows AUTH_EMAIL_EXISTS for a different password")
     func otherPassword() async throws {
-        let wrong = ScriptedTransport.Step.answer(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
+        let wrong = ScriptedTransport.Step.response(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
         let fixture = try Fixture(Self.lost, Self.exists, wrong)
         let submission = Submission()
         _ = await failure { _ = try await register(fixture, submission) }
@@ -145,7 +145,7 @@ struct LostRegistrationTests {
 
     @Test("Throws another failure of the sign-in, and the next try signs in")
     func signInFails() async throws {
-        let fixture = try Fixture(Self.lost, Self.exists, .answer(status: 503), Self.exists, Self.session)
+        let fixture = try Fixture(Self.lost, Self.exists, .response(status: 503), Self.exists, Self.session)
         let submission = Submission()
         _ = await failure { _ = try await register(fixture, submission) }
         #expect(await failure { _ = try await register(fixture, submission) }?.status == 503)
@@ -155,7 +155,7 @@ struct LostRegistrationTests {
 
     @Test("Without a lost response, AUTH_EMAIL_EXISTS does not sign in", arguments: [nil, 503, 429])
     func nothingLost(status: Int?) async throws {
-        let first = status.map { [ScriptedTransport.Step.answer(status: $0)] } ?? []
+        let first = status.map { [ScriptedTransport.Step.response(status: $0)] } ?? []
         let fixture = try Fixture(first + [Self.exists])
         let submission = Submission()
         if status != nil { _ = await failure { _ = try await register(fixture, submission) } }

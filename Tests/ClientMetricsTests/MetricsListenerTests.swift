@@ -34,7 +34,7 @@ import Timekeeping
 
     @Test("Counts and times calls, attempts and waits by the template of their route")
     func counts() async throws {
-        let client = try client([.answer(status: 500), .answer(status: 200), .answer(status: 404)], retries: 1)
+        let client = try client([.response(status: 500), .response(status: 200), .response(status: 404)], retries: 1)
         _ = try await client.send(.get, "/api/lessons/17?q=secret")
         await #expect(throws: APIError.self) { try await client.send(.get, "/api/lessons/18") }
         let endpoint = ("endpoint", "GET /api/lessons/{id}")
@@ -52,7 +52,7 @@ import Timekeeping
 
     @Test("Counts calls that the client refuses itself by the reason")
     func refusals() async throws {
-        let client = try client([.answer(status: 503, headers: [.retryAfter: "50"])])
+        let client = try client([.response(status: 503, headers: [.retryAfter: "50"])])
         for _ in 0..<3 { await #expect(throws: APIError.self) { try await client.send(.get, "/a") } }
         #expect(try count("http_client_refusals", [("endpoint", "GET /a"), ("by", "gate")]) == 2)
         #expect(try count("http_client_attempts", [("endpoint", "GET /a"), ("status", "5xx")]) == 1)
@@ -65,7 +65,7 @@ import Timekeeping
             Credentials(accessToken: "new", refreshToken: "s")
         }
         let body = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"x"}}"#
-        let client = try client([.answer(status: 401, body: body), .answer(status: 200)]).authorized(by: session)
+        let client = try client([.response(status: 401, body: body), .response(status: 200)]).authorized(by: session)
         _ = try await client.send(.get, "/a")
         #expect(try count("http_client_refreshes", [("endpoint", "GET /a"), ("shared", "false")]) == 1)
     }
@@ -73,7 +73,7 @@ import Timekeeping
     @Test("Trap: unlimited paths and codes create a bounded number of series")
     func bounded() async throws {
         let responses = (0..<500).map { number in
-            ScriptedTransport.Step.answer(
+            ScriptedTransport.Step.response(
                 status: 404,
                 body: #"{"error":{"code":"RESOURCE_CODE_\#(String(number, radix: 36).uppercased())","message":"x"}}"#
             )

@@ -44,7 +44,7 @@ import Timekeeping
     @Test("Counts the events of a queue, and reports its size")
     func counts() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
-        try await report([.answer(status: 200), .answer(status: 404), lost], until: ("failed", "network")) { queue in
+        try await report([.response(status: 200), .response(status: 404), lost], until: ("failed", "network")) { queue in
             for number in 1...3 { try await queue.enqueue(.post, "/secret/\(number)", ["a": "b"]) }
             await queue.drain()
         }

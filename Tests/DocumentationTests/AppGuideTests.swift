@@ -74,7 +74,7 @@ import Timekeeping
     @Test("ResilientHTTP: retries an operation after a transient failure")
     func resilientHTTP() async throws {
         let transport = ScriptedTransport([
-            .answer(status: 503, headers: [.retryAfter: "0"]), .answer(status: 200, body: #"{"title":"Buy bread"}"#),
+            .response(status: 503, headers: [.retryAfter: "0"]), .response(status: 200, body: #"{"title":"Buy bread"}"#),
         ])
         struct Note: Decodable, Sendable { var title: String }
         let url = url

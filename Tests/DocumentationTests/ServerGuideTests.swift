@@ -185,7 +185,7 @@ import Testing
     @Test("ClientMetrics: counts the calls of a client")
     func clientMetrics() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:1"))
-        let transport = ScriptedTransport([.answer(status: 200, body: "[]")])
+        let transport = ScriptedTransport([.response(status: 200, body: "[]")])
         // snippet: start-client-metrics
         let metrics = PrometheusMetrics()
         var api = APIClient(baseURL: url, transport: transport)

@@ -18,7 +18,7 @@ import Testing
     func backpressure() async throws {
         let size = 8 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
-        let server = try LoopbackServer([.answer(head + String(repeating: "x", count: size))])
+        let server = try LoopbackServer([.respond(head + String(repeating: "x", count: size))])
         let (_, body) = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(600))
         var (count, largest) = (0, 0)
         for try await chunk in body {
@@ -33,7 +33,7 @@ import Testing
     @Test("A response can be read after its transport is released")
     func outlives() async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n"
-        let server = try LoopbackServer([.answer(head + String(repeating: "x", count: 1_000_000))])
+        let server = try LoopbackServer([.respond(head + String(repeating: "x", count: 1_000_000))])
         let body = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(600)).1
         #expect(try await body.collect(upTo: 2_000_000).bytes.count == 1_000_000)
         await server.close()
@@ -41,7 +41,7 @@ import Testing
 
     @Test("A client over it retries a GET with a lost response, not a POST without a key")
     func outcomes() async throws {
-        let fine = LoopbackServer.Step.answer("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
+        let fine = LoopbackServer.Step.respond("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
         let server = try LoopbackServer([.reset(""), fine, .reset("")])
         let url = try #require(URL(string: server.origin))
         var client = APIClient(

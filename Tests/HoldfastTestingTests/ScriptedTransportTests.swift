@@ -11,7 +11,7 @@ import Testing
     @Test("Returns the steps in order and stores the requests")
     func order() async throws {
         let transport = ScriptedTransport([
-            .answer(status: 201, headers: [.date: "now"], body: "one"), .answer(status: 204),
+            .response(status: 201, headers: [.date: "now"], body: "one"), .response(status: 204),
         ])
         let body = RequestBody([1, 2], contentType: "text/plain")
         let (response, responseBody) = try await transport.send(request("/a"), body: body, timeout: .seconds(1))

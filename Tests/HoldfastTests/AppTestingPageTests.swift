@@ -25,7 +25,7 @@ import Testing
 
     @Test("Shows the notes")
     func notes() async throws {
-        let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
+        let transport = ScriptedTransport([.response(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
         let model = NotesModel(api: try client(transport))
         await model.load()
         #expect(model.notes == [Note(id: 1, title: "Buy bread")])
@@ -38,7 +38,7 @@ import Testing
 extension NotesTests {
     @Test("Shows how long a limit lasts, in the user's language")
     func limit() async throws {
-        var api = try client(ScriptedTransport([.answer(status: 429, headers: [.retryAfter: "120"])]))
+        var api = try client(ScriptedTransport([.response(status: 429, headers: [.retryAfter: "120"])]))
         api.language = .spanish
         let model = NotesModel(api: api)
         await model.load()
@@ -50,7 +50,7 @@ extension NotesTests {
     @Test("Keeps the notes while the device is offline")
     func offline() async throws {
         let offline = ScriptedTransport.Step.failure(TransportError(.noInternet, message: "", wasSent: false))
-        let notes = ScriptedTransport.Step.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)
+        let notes = ScriptedTransport.Step.response(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)
         let transport = ScriptedTransport([notes, offline, offline, offline, offline])
         let model = NotesModel(api: try client(transport))
         await model.load()
@@ -67,8 +67,8 @@ extension NotesTests {
     @Test("Waits as long as the server asks, then loads the notes")
     func wait() async throws {
         let transport = ScriptedTransport([
-            .answer(status: 429, headers: [.retryAfter: "5"]),
-            .answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#),
+            .response(status: 429, headers: [.retryAfter: "5"]),
+            .response(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#),
         ])
         let model = NotesModel(api: try client(transport))
         async let loaded: Void = model.load()
@@ -87,7 +87,7 @@ extension NotesTests {
     @Test("Signs in and stores the session")
     func signIn() async throws {
         let session = #"{"access_token":"a","refresh_token":"r","user":{"id":"1","first_name":"Ana"}}"#
-        let transport = ScriptedTransport([.answer(status: 401), .answer(status: 200, body: session)])
+        let transport = ScriptedTransport([.response(status: 401), .response(status: 200, body: session)])
         let store = MemoryCredentialStore()
         let model = SignInModel(client: AccountClient(api: try client(transport), store: store), language: .english)
         (model.email, model.password) = ("ana@example.com", "a wrong password")
@@ -106,7 +106,7 @@ extension NotesTests {
     func realConnection() async throws {
         let body = #"[{"id":1,"title":"Buy bread"}]"#
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-        let server = try LoopbackServer([.answer(head + body)])
+        let server = try LoopbackServer([.respond(head + body)])
         let api = APIClient(baseURL: try #require(URL(string: server.origin)))
         let notes: [Note] = try await api.get("/api/notes")
         #expect(notes.count == 1)

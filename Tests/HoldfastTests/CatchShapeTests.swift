@@ -9,7 +9,7 @@ import Testing
         var title: String
     }
 
-    private let missing = ScriptedTransport.Step.answer(status: 404)
+    private let missing = ScriptedTransport.Step.response(status: 404)
 
     private func client(_ steps: [ScriptedTransport.Step]) throws -> APIClient {
         let url = try #require(URL(string: "https://api.example.com"))

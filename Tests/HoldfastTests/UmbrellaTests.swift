@@ -13,7 +13,7 @@ import Testing
     func threeLines() async throws {
         let body = #"[{"title":"Shabat"}]"#
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-        let server = try LoopbackServer([.answer(head + body)])
+        let server = try LoopbackServer([.respond(head + body)])
         let url = try #require(URL(string: server.origin))
         // snippet: three-lines
         let api = APIClient(baseURL: url)
@@ -27,8 +27,8 @@ import Testing
     @Test("One import has all client types, and those of HTTPTypes in their parameters")
     func types() async throws {
         let transport = ScriptedTransport([
-            .answer(status: 200, headers: [.eTag: "\"1\""], body: "{}"),
-            .answer(status: 429, headers: [.retryAfter: "7"]),
+            .response(status: 200, headers: [.eTag: "\"1\""], body: "{}"),
+            .response(status: 429, headers: [.retryAfter: "7"]),
         ])
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(retry: .never), for: "/notes", method: .put)

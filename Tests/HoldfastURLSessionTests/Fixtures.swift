@@ -19,7 +19,7 @@ func withServer<Value>(
 
 /// Returns a complete response with the length of its body.
 func response(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
-    .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
+    .respond(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
 }
 
 /// Returns the head of a response.

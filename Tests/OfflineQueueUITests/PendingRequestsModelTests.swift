@@ -33,7 +33,7 @@ import Testing
 
     @Test("Cancels a request that was not sent, so that it is never sent")
     func cancel() async throws {
-        let bench = try await ScreenBench([.answer(status: 200)])
+        let bench = try await ScreenBench([.response(status: 200)])
         let first = try await bench.enqueue("first")
         try await bench.enqueue("second")
         #expect(await bench.model.perform(.cancel, on: first) == nil)
@@ -45,7 +45,7 @@ import Testing
 
     @Test("Shows that a request waits for the network, and sends it at the user's request")
     func network() async throws {
-        let bench = try await ScreenBench([.offline, .answer(status: 200)])
+        let bench = try await ScreenBench([.offline, .response(status: 200)])
         bench.connectivity.report(isOnline: false)
         let id = try await bench.enqueue("first")
         #expect(bench.model.waiting.map(\.state) == [.waitingForNetwork])
@@ -93,7 +93,7 @@ import Testing
 
     @Test("Shows the server's reason for a refusal; a retry sends the request again")
     func refusal() async throws {
-        let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404), .answer(status: 200)])
+        let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404), .response(status: 200)])
         let id = try await bench.enqueue("first")
         await bench.drain()
         let row = try #require(bench.model.failed.first)
@@ -273,7 +273,7 @@ import Testing
             let copy = URL(filePath: folder.path + "c")
             try FileManager.default.copyItem(at: folder, to: copy)
         }
-        let bench = try await ScreenBench([.answer(status: 200)], folder: URL(filePath: folder.path + "c")) {
+        let bench = try await ScreenBench([.response(status: 200)], folder: URL(filePath: folder.path + "c")) {
             $0.deviceID = "new"
         }
         await bench.drain()

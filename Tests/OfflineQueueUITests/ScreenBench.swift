@@ -110,7 +110,7 @@ extension ScriptedTransport.Step {
     static let lost = Self.failure(TransportError(.connectionLost, message: "", wasSent: true))
 
     static func refusal(_ code: ErrorCode, status: Int) -> Self {
-        .answer(
+        .response(
             status: status,
             headers: [.contentType: "application/json", .errorCode: code.rawValue],
             body: #"{"error":{"code":"\#(code.rawValue)","message":"x"}}"#

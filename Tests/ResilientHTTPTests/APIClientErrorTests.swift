@@ -20,7 +20,7 @@ import Testing
 
     @Test("Validates the status before the body: a body of success stays an error", arguments: [300, 400, 404, 500, 503])
     func statusFirst(status: Int) async throws {
-        let error = try await get(.answer(status: status, body: #"{"success":true,"data":{"id":1,"name":"a"}}"#))
+        let error = try await get(.response(status: status, body: #"{"success":true,"data":{"id":1,"name":"a"}}"#))
         #expect(error?.status == status)
         #expect(error?.kind != .decoding)
     }
@@ -30,7 +30,7 @@ import Testing
         let body =
             #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Mal","details":{"validation_errors":"#
             + #"[{"field":"email","code":"VALIDATION_INVALID_EMAIL","message":"x"}]},"request_id":"b"}}"#
-        let error = try await get(.answer(status: 400, headers: [.requestID: "r1"], body: body), context: "user_login")
+        let error = try await get(.response(status: 400, headers: [.requestID: "r1"], body: body), context: "user_login")
         #expect(error?.kind == .validation && error?.code == .validationInvalidInput && error?.message == "Mal")
         #expect(error?.violations.map(\.field) == ["email"] && error?.violations.first?.code == .validationInvalidEmail)
         #expect(error?.requestID == "r1" && error?.context == "user_login" && error?.recovery == .fixFields)
@@ -38,7 +38,7 @@ import Testing
 
     @Test("Measures a dated delay against the client's clock")
     func delay() async throws {
-        let error = try await get(.answer(status: 429, headers: [.retryAfter: "Tue, 04 Nov 2025 10:31:00 GMT"]))
+        let error = try await get(.response(status: 429, headers: [.retryAfter: "Tue, 04 Nov 2025 10:31:00 GMT"]))
         #expect(error?.retryAfter == .seconds(60))
         #expect(error?.isRetryable == true)
     }
@@ -48,7 +48,7 @@ import Testing
         arguments: [(502, APIError.Kind.server), (403, .forbidden), (404, .notFound)]
     )
     func page(status: Int, kind: APIError.Kind) async throws {
-        let error = try await get(.answer(status: status, body: "<html>secret</html>"))
+        let error = try await get(.response(status: status, body: "<html>secret</html>"))
         #expect(error?.kind == kind)
         #expect(error?.message == nil)
     }
@@ -110,12 +110,12 @@ import Testing
 
     @Test("Detects a refusal or a foreign page in the unread body of a POST")
     func unread() async throws {
-        #expect(try await post(.answer(status: 204)) == nil)
-        #expect(try await post(.answer(status: 200, body: #"{"success":true,"data":{"anything":1}}"#)) == nil)
-        #expect(try await post(.answer(status: 200, body: "OK")) == nil)
-        #expect(try await post(.answer(status: 200, body: #"{"success":false,"error":"Nope"}"#))?.message == "Nope")
-        #expect(try await post(.answer(status: 200, body: "<html>log in"))?.kind == .notAPI)
-        #expect(try await post(.answer(status: 302))?.status == 302)
+        #expect(try await post(.response(status: 204)) == nil)
+        #expect(try await post(.response(status: 200, body: #"{"success":true,"data":{"anything":1}}"#)) == nil)
+        #expect(try await post(.response(status: 200, body: "OK")) == nil)
+        #expect(try await post(.response(status: 200, body: #"{"success":false,"error":"Nope"}"#))?.message == "Nope")
+        #expect(try await post(.response(status: 200, body: "<html>log in"))?.kind == .notAPI)
+        #expect(try await post(.response(status: 302))?.status == 302)
     }
 
     @Test(
@@ -128,14 +128,14 @@ import Testing
         ]
     )
     func rawRefusal(body: String, kind: APIError.Kind) async throws {
-        let client = try makeClient(ScriptedTransport([.answer(status: 200, headers: [.requestID: "r1"], body: body)]))
+        let client = try makeClient(ScriptedTransport([.response(status: 200, headers: [.requestID: "r1"], body: body)]))
         let error = await failure { _ = try await client.send(.delete, "/a", context: "delete_a") }
         #expect(error?.kind == kind && error?.context == "delete_a" && error?.requestID == "r1")
     }
 
     @Test("Reports an unexpected value with its coding path")
     func place() async throws {
-        let response = ScriptedTransport.Step.answer(status: 200, headers: [.requestID: "r1"], body: #"{"id":"x","name":"a"}"#)
+        let response = ScriptedTransport.Step.response(status: 200, headers: [.requestID: "r1"], body: #"{"id":"x","name":"a"}"#)
         let error = try await get(response, context: "load")
         #expect(error?.kind == .decoding && error?.details["path"] == "id" && error?.details["problem"] == "type")
         #expect(

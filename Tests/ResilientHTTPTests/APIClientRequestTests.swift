@@ -6,7 +6,7 @@ import ResilientHTTP
 import Testing
 
 @Suite struct APIClientRequestTests {
-    private let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"id":1,"name":"a"}"#), count: 4))
+    private let transport = ScriptedTransport(Array(repeating: .response(status: 200, body: #"{"id":1,"name":"a"}"#), count: 4))
 
     @Test("A GET has its method, URL and accepted types, and no body")
     func get() async throws {

@@ -48,7 +48,7 @@ import Testing
 
     @Test("The first middleware is the outermost, and each receives the previous request")
     func order() async throws {
-        let (transport, diary) = (ScriptedTransport([.answer(status: 200, body: "1")]), Diary())
+        let (transport, diary) = (ScriptedTransport([.response(status: 200, body: "1")]), Diary())
         let client = try makeClient(transport, middleware: [diary, diary, diary])
         let _: Int = try await client.get("/a", context: "user_me")
         #expect(diary.text == ["out start", "out start+", "out start++", "back start++", "back start+", "back start"])

@@ -26,7 +26,7 @@ struct ErrorLanguageTests {
         )
     }
 
-    private static let refused = ScriptedTransport.Step.answer(status: 401, body: #"{"detail":"No active account found"}"#)
+    private static let refused = ScriptedTransport.Step.response(status: 401, body: #"{"detail":"No active account found"}"#)
 
     @Test("A 401 to a request without credentials is never an expired session")
     func withoutCredentials() async throws {
@@ -72,7 +72,7 @@ struct ErrorLanguageTests {
 
     @Test("serverTextLanguage shows the backend's texts to users of that language")
     func serverTextLanguage() async throws {
-        let step = ScriptedTransport.Step.answer(
+        let step = ScriptedTransport.Step.response(
             status: 400,
             body: #"{"success":false,"errors":[{"field":"email","message":"Ese correo no existe."}]}"#
         )
@@ -111,7 +111,7 @@ struct ErrorLanguageTests {
             let clock = ManualClock()
             let client = APIClient(
                 baseURL: try #require(URL(string: "https://api.example.org")),
-                transport: ScriptedTransport([.answer(status: status, headers: [.retryAfter: "30"])]),
+                transport: ScriptedTransport([.response(status: status, headers: [.retryAfter: "30"])]),
                 language: .spanish,
                 middleware: [GateMiddleware()],
                 environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })

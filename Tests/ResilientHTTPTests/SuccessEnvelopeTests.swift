@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SuccessEnvelopeTests {
     private func get<Value: Decodable>(_ body: String, status: Int = 200) async throws -> Value {
-        let step = ScriptedTransport.Step.answer(status: status, headers: [.contentType: "text/html"], body: body)
+        let step = ScriptedTransport.Step.response(status: status, headers: [.contentType: "text/html"], body: body)
         return try await makeClient(ScriptedTransport([step])).get("/activities")
     }
 

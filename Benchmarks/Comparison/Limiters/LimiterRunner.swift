@@ -18,7 +18,7 @@ struct LimiterRunner {
                 runner = try LimiterRunner(quota: Int(words[1]) ?? 1, window: Int64(words[2]) ?? 1, file: words[3])
                 print("ok")
             } else if let runner {
-                print(runner.answer(words))
+                print(runner.response(words))
             }
             fflush(nil)
         }
@@ -39,7 +39,7 @@ struct LimiterRunner {
         ManualClock.Instant(offset: .nanoseconds(nanoseconds))
     }
 
-    private func answer(_ words: [String]) -> String {
+    private func response(_ words: [String]) -> String {
         switch words[0] {
         case "run": run()
         case "probe": probe(Int(words[1]) ?? 0, Self.instant(Int64(words[2]) ?? 0))

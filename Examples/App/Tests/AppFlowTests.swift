@@ -12,7 +12,7 @@ struct AppFlowTests {
 
     init() throws {
         transport = ScriptedTransport([
-            .refusal(401, "AUTH_INVALID_CREDENTIALS"), .session, .answer(status: 503), .notes, .accepted, .linkIsGood,
+            .refusal(401, "AUTH_INVALID_CREDENTIALS"), .session, .response(status: 503), .notes, .accepted, .linkIsGood,
             .accepted, .session, .notes, .noContent,
         ])
         let server = try #require(URL(string: "https://api.example.com"))
@@ -149,9 +149,9 @@ struct AppFlowTests {
         let server = try LoopbackServer { received in
             let line = received.head.first ?? ""
             let step: ScriptedTransport.Step = line.contains("login") ? .session : line.contains("notes") ? .notes : .noContent
-            guard case .answer(let status, _, let body) = step else { return .hangUp }
+            guard case .response(let status, _, let body) = step else { return .hangUp }
             let fields = "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\nConnection: close"
-            return .answer("HTTP/1.1 \(status) OK\r\n\(fields)\r\n\r\n\(body)")
+            return .respond("HTTP/1.1 \(status) OK\r\n\(fields)\r\n\r\n\(body)")
         }
         let services = AppServices(
             baseURL: try #require(URL(string: server.origin)),

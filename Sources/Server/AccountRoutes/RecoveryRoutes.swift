@@ -141,7 +141,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private func accept(
         _ request: Request,
         _ context: Context,
-        answering response: (Language) throws -> Response
+        responding response: (Language) throws -> Response
     ) async throws -> Response {
         let body = try await reader.read(PasswordResetRequest.self, from: request)
         let language = localization.language(of: request)

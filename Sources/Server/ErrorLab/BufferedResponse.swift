@@ -70,10 +70,10 @@ private final class BodyCollector: ResponseBodyWriter {
 extension BufferedResponse {
     /// Applies the defects that only change bytes: another status, another kind of content, another character encoding, another type, and a
     /// missing error code.
-    /// - Parameter answer: The requested response.
-    mutating func apply(_ answer: LabResponse) {
-        if let status = answer.status { self.status = status }
-        switch answer.content {
+    /// - Parameter requested: The requested response.
+    mutating func apply(_ requested: LabResponse) {
+        if let status = requested.status { self.status = status }
+        switch requested.content {
         case .html:
             // A captive portal responds without the contract.
             headers = [.contentType: "text/html; charset=utf-8"]
@@ -86,14 +86,14 @@ extension BufferedResponse {
             body = []
         case nil: break
         }
-        switch answer.charset {
+        switch requested.charset {
         case .latin1: body = Self.latin1(body)
         case .utf16: body = String(decoding: body, as: UTF8.self).utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         case .bom: body = [0xEF, 0xBB, 0xBF] + body
         case nil: break
         }
-        if let type = answer.contentType { headers[.contentType] = type }
-        if answer.isBare { headers[.errorCode] = nil }
+        if let type = requested.contentType { headers[.contentType] = type }
+        if requested.isBare { headers[.errorCode] = nil }
         // These responses have no body (RFC 9110 §15.3.5, §15.4.5).
         if status == 204 || status == 304 { body = [] }
     }

@@ -69,12 +69,12 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
             .add(middleware: HostGuardMiddleware(hosts: hosts))
         let responses = ResponseRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
         let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
-        for method in methods { lab.on(RouterPath(LabPath.answer), method: method, use: responses.answer) }
+        for method in methods { lab.on(RouterPath(LabPath.response), method: method, use: responses.respond) }
         let tokens = TokenRoutes<Context>(store: LabTokenStore(time: time), renderer: renderer, time: time)
         lab.post(RouterPath(LabPath.token), use: tokens.open)
         lab.post(RouterPath(LabPath.refresh), use: tokens.refresh)
         lab.get(RouterPath(LabPath.protected), use: tokens.protected)
-        lab.get(RouterPath(LabPath.limited), use: LimitedRoute<Context>(renderer: renderer, time: time).answer)
+        lab.get(RouterPath(LabPath.limited), use: LimitedRoute<Context>(renderer: renderer, time: time).respond)
         let reading = ReadRoute<Context>(
             catalogue: renderer.errors.catalogue,
             localization: renderer.errors.localization,

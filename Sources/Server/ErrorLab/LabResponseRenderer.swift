@@ -60,24 +60,24 @@ struct LabResponseRenderer: Sendable {
         }
         if let language { head.headerFields[.acceptLanguage] = language.rawValue }
         let asked = Request(head: head, body: request.body)
-        var answer = try await BufferedResponse(errors.response(for: error, to: asked, requestID: requestID))
+        var response = try await BufferedResponse(errors.response(for: error, to: asked, requestID: requestID))
         switch delay {
-        case .absent, .raw: answer.removeDelay()
+        case .absent, .raw: response.removeDelay()
         case .seconds, .date, nil: break
         }
-        return answer
+        return response
     }
 
     /// Returns an error of another server; `nil` if there is no such family.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
     /// Sets a delay in the header of a response: seconds, a date relative to the wall clock, none, or any text. The body stays unchanged.
-    func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
+    func name(_ delay: LabRetryAfter, in response: inout BufferedResponse) {
         switch delay {
-        case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
-        case .date(let seconds): answer.headers[.retryAfter] = HTTPDate.text(now().addingTimeInterval(Double(seconds)))
-        case .absent: answer.headers[.retryAfter] = nil
-        case .raw(let text): answer.headers[.retryAfter] = text
+        case .seconds(let seconds): response.headers[.retryAfter] = "\(seconds)"
+        case .date(let seconds): response.headers[.retryAfter] = HTTPDate.text(now().addingTimeInterval(Double(seconds)))
+        case .absent: response.headers[.retryAfter] = nil
+        case .raw(let text): response.headers[.retryAfter] = text
         }
     }
 }
@@ -111,19 +111,19 @@ enum ForeignErrorBodies {
     /// - Throws: ``Unreadable`` if the built-in table is damaged.
     static func load() throws -> [String: BufferedResponse] {
         guard let rows = try JSONParser().parse(PackageResources.families_json).arrayValue else { throw Unreadable() }
-        var answers: [String: BufferedResponse] = [:]
+        var responses: [String: BufferedResponse] = [:]
         for row in rows {
             guard let row = row.objectValue, let name = row["family"]?.stringValue, let status = row["status"]?.doubleValue else {
                 throw Unreadable()
             }
-            answers[name] = try answer(row, status: Int(status))
+            responses[name] = try response(row, status: Int(status))
         }
-        return answers
+        return responses
     }
 
     /// Reads a row of the table: a family, a status, and a body as `text` or `json`, with optional `headers`.
     /// - Throws: ``Unreadable`` if the row has no body or an invalid header field.
-    private static func answer(_ row: JSONObject, status: Int) throws -> BufferedResponse {
+    private static func response(_ row: JSONObject, status: Int) throws -> BufferedResponse {
         var headers: HTTPFields = [:]
         let body: [UInt8]
         if let text = row["text"]?.stringValue {

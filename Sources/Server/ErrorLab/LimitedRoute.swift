@@ -40,7 +40,7 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     ///
     /// The query has `session`, `quota` (1 to 1,000, 5 by default), `window` in seconds (1 to 3,600, 10 by default) and `form`.
     /// - Throws: ``ContractError`` with all invalid parameters.
-    @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
+    @Sendable func respond(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let place = Place(
             session: query.session(),

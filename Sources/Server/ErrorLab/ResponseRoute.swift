@@ -21,51 +21,51 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
 
     /// Responds to a request.
     /// - Throws: ``ContractError`` with all invalid parameters.
-    @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
+    @Sendable func respond(_ request: Request, _ context: Context) async throws -> Response {
         let parameters = try LabQuery(request).parameters
-        let answer: LabResponse
+        let requested: LabResponse
         do throws(LabRefusal) {
-            answer = try LabResponse(parameters: parameters, catalogue: renderer.errors.catalogue)
+            requested = try LabResponse(parameters: parameters, catalogue: renderer.errors.catalogue)
         } catch {
             throw ContractError(error)
         }
         let connection = LabConnection(channel: context.channel, time: time)
-        if let redirect = answer.redirect { return try self.redirect(answer, to: redirect, request, connection) }
-        let call = sessions.count(session: answer.session, query: request.uri.query ?? "")
-        guard answer.fails(call: call) else {
-            return try await plain(answer.then, answer, call, request, context).response
+        if let redirect = requested.redirect { return try self.redirect(requested, to: redirect, request, connection) }
+        let call = sessions.count(session: requested.session, query: request.uri.query ?? "")
+        guard requested.fails(call: call) else {
+            return try await plain(requested.then, requested, call, request, context).response
         }
         do {
-            try await connection.sleep(milliseconds: answer.delay)
+            try await connection.sleep(milliseconds: requested.delay)
         } catch {
             // The connection is closed, so no client reads this.
             return Response(status: .requestTimeout)
         }
-        if answer.drop == .before {
-            await connection.drop(answer.close)
+        if requested.drop == .before {
+            await connection.drop(requested.close)
             return Response(status: .ok)
         }
-        var plain = try await failing(answer, call, request, context)
-        if let delay = answer.retryAfter { renderer.name(delay, in: &plain) }
-        plain.apply(answer)
-        return LabResponseDelivery(connection: connection).response(plain, answer)
+        var plain = try await failing(requested, call, request, context)
+        if let delay = requested.retryAfter { renderer.name(delay, in: &plain) }
+        plain.apply(requested)
+        return LabResponseDelivery(connection: connection).response(plain, requested)
     }
 
     /// Renders the response of a call that fails: an error of another server, or the outcome. The caller applies the defects.
     private func failing(
-        _ answer: LabResponse,
+        _ requested: LabResponse,
         _ call: Int,
         _ request: Request,
         _ context: Context
     ) async throws -> BufferedResponse {
-        if let family = answer.family, let foreign = renderer.foreign(family) { return foreign }
-        return try await plain(answer.outcome, answer, call, request, context)
+        if let family = requested.family, let foreign = renderer.foreign(family) { return foreign }
+        return try await plain(requested.outcome, requested, call, request, context)
     }
 
     /// Renders an outcome without defects.
     private func plain(
         _ outcome: LabOutcome,
-        _ answer: LabResponse,
+        _ requested: LabResponse,
         _ call: Int,
         _ request: Request,
         _ context: Context
@@ -79,9 +79,9 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
             case .code(let code):
                 try await renderer.error(
                     code,
-                    form: answer.form,
-                    delay: answer.retryAfter,
-                    language: answer.language,
+                    form: requested.form,
+                    delay: requested.retryAfter,
+                    language: requested.language,
                     to: request,
                     requestID: context.requestID
                 )
@@ -92,15 +92,15 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
 
     /// Returns a redirect to the same response without the redirect, on the same origin or on another one: the other name of this machine.
     private func redirect(
-        _ answer: LabResponse,
+        _ requested: LabResponse,
         to redirect: LabRedirect,
         _ request: Request,
         _ connection: LabConnection
     ) throws -> Response {
-        var target = answer
+        var target = requested
         target.redirect = nil
         var status = 302
-        if let wanted = answer.status, [301, 302, 303, 307, 308].contains(wanted) { (status, target.status) = (wanted, nil) }
+        if let wanted = requested.status, [301, 302, 303, 307, 308].contains(wanted) { (status, target.status) = (wanted, nil) }
         var location = target.path(root: root)
         if redirect == .cross {
             guard let port = connection.localPort else {
@@ -131,10 +131,10 @@ struct LabResponseDelivery: Sendable {
     ///
     /// A response that breaks off promises its complete length in `Content-Length`; a truncated one promises the truncated length, so that
     /// only the content is incomplete.
-    func response(_ plain: BufferedResponse, _ answer: LabResponse) -> Response {
+    func response(_ plain: BufferedResponse, _ requested: LabResponse) -> Response {
         var sent = plain.body[...]
         var promised = sent.count
-        switch (answer.drop, answer.truncate) {
+        switch (requested.drop, requested.truncate) {
         case (.headers, _): sent = []
         case (.body, let limit): sent = sent.prefix(limit ?? sent.count / 2)
         case (_, let limit?):
@@ -144,15 +144,15 @@ struct LabResponseDelivery: Sendable {
         }
         var whole = plain
         whole.body = Array(sent)
-        guard answer.drop != nil || answer.dribble > 0 else { return whole.response }
-        let pieces = Self.pieces(of: whole.body, isSlow: answer.dribble > 0)
+        guard requested.drop != nil || requested.dribble > 0 else { return whole.response }
+        let pieces = Self.pieces(of: whole.body, isSlow: requested.dribble > 0)
         let body = ResponseBody(contentLength: promised) { [connection] writer in
             for piece in pieces {
-                try await connection.sleep(milliseconds: answer.dribble)
+                try await connection.sleep(milliseconds: requested.dribble)
                 try await writer.write(ByteBuffer(bytes: piece))
             }
-            guard answer.drop == nil else {
-                await connection.drop(answer.close)
+            guard requested.drop == nil else {
+                await connection.drop(requested.close)
                 throw Broken()
             }
             try await writer.finish(nil)

@@ -124,10 +124,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var request = request
         var redirects = 0
         while true {
-            let (response, answer) = try await exchange(request, body: body, deadline: deadline, limits: limits)
+            let (response, responseBody) = try await exchange(request, body: body, deadline: deadline, limits: limits)
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: response, to: request)
-            else { return (response, answer) }
+            else { return (response, responseBody) }
             (request, redirects) = (next, redirects + 1)
         }
     }

@@ -46,10 +46,10 @@ public struct IdempotencyBounds: Hashable, Sendable {
     }
 
     /// Returns the bytes that a finished key counts for: at least `keySize`.
-    /// - Parameter answer: The stored response; `nil` if the key has none.
-    package static func size(with answer: IdempotentResponse?) -> Int {
-        guard let answer else { return keySize }
-        return keySize + max(0, answer.body.count + answer.headers.stored.utf8.count - includedResponse)
+    /// - Parameter response: The stored response; `nil` if the key has none.
+    package static func size(with response: IdempotentResponse?) -> Int {
+        guard let response else { return keySize }
+        return keySize + max(0, response.body.count + response.headers.stored.utf8.count - includedResponse)
     }
 
     /// Returns whether a client may store another key of `keySize` bytes.

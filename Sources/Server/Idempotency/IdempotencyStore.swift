@@ -41,13 +41,13 @@ public protocol IdempotencyStore: Sendable {
     /// Changes a running key to finished, and stores the response for repetitions.
     /// - Parameters:
     ///   - claim: The claim that has the key.
-    ///   - answer: The response, with an encrypted body; `nil` if the request was executed but its response can't be stored.
+    ///   - response: The response, with an encrypted body; `nil` if the request was executed but its response can't be stored.
     ///   - expiry: The time at which the key becomes free.
     /// - Returns: `false` if the claim has lost the key to another claim or to a sweep, or the key is finished. Then the store changes
     ///   nothing.
     /// - Throws: Errors of the storage. The caller can't know whether the key was finished.
     @discardableResult
-    func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool
+    func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool
 
     /// Frees a running key, so that a repetition is executed. The store changes nothing if another claim has the key or the key is
     /// finished.
@@ -125,10 +125,10 @@ public struct IdempotentResponse: Hashable, Sendable {
     ) throws -> IdempotentResponse {
         var headers = headers
         headers[.contentType] = "application/json; charset=utf-8"
-        guard let answer = IdempotentResponse(status: status, headers: headers, body: Array(try encoder.encode(value))) else {
+        guard let response = IdempotentResponse(status: status, headers: headers, body: Array(try encoder.encode(value))) else {
             throw TooLargeToStore()
         }
-        return answer
+        return response
     }
 
     /// The error of ``json(_:status:headers:encoder:)`` for a body of more than ``maximumBodySize`` bytes.
@@ -140,19 +140,19 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// server's secret together don't suffice to read the body.
     /// - Throws: `CryptoKitError`.
     package func sealed(for claim: IdempotencyClaim) throws -> IdempotentResponse {
-        var answer = self
+        var response = self
         let box = try AES.GCM.seal(body, using: SymmetricKey(data: claim.seal.rawValue))
-        answer.body = Array(box.nonce) + box.ciphertext + box.tag
-        return answer
+        response.body = Array(box.nonce) + box.ciphertext + box.tag
+        return response
     }
 
     /// Returns the response with its decrypted body.
     /// - Throws: `CryptoKitError` if the body was not encrypted for the key of the claim, or was changed.
     package func opened(for claim: IdempotencyClaim) throws -> IdempotentResponse {
-        var answer = self
+        var response = self
         let box = try AES.GCM.SealedBox(combined: body)
-        answer.body = Array(try AES.GCM.open(box, using: SymmetricKey(data: claim.seal.rawValue)))
-        return answer
+        response.body = Array(try AES.GCM.open(box, using: SymmetricKey(data: claim.seal.rawValue)))
+        return response
     }
 
     /// Returns whether a header field is stored.

@@ -69,7 +69,7 @@ public final class IdempotentRequest: Sendable {
 
     /// Returns a response with an encrypted body, which a store saves for repetitions.
     /// - Throws: `CryptoKitError`.
-    public func stored(_ answer: IdempotentResponse) throws -> IdempotentResponse { try answer.sealed(for: claim) }
+    public func stored(_ response: IdempotentResponse) throws -> IdempotentResponse { try response.sealed(for: claim) }
 
     /// Records that a transaction finishes the key, so that the middleware doesn't finish it after the response.
     ///
@@ -88,10 +88,10 @@ public final class IdempotentRequest: Sendable {
     /// A store that writes to the database of the keys finds the response with `IdempotentEffect.current(in:)`, and finishes the key in
     /// the transaction of its write. The work may contain one such write; a second would find the key finished.
     /// - Parameters:
-    ///   - answer: The response to repetitions; `nil` if it can't be stored. Then no store finishes the key.
+    ///   - response: The response to repetitions; `nil` if it can't be stored. Then no store finishes the key.
     ///   - work: The work.
-    package func expecting<Value>(_ answer: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
-        state.withLock { $0.effect = answer }
+    package func expecting<Value>(_ response: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
+        state.withLock { $0.effect = response }
         defer { state.withLock { $0.effect = nil } }
         return try await work()
     }
@@ -109,16 +109,16 @@ package struct IdempotentEffect: Sendable {
     /// The request that has the key.
     package let request: IdempotentRequest
     /// The response to repetitions, not yet encrypted.
-    package let answer: IdempotentResponse
+    package let response: IdempotentResponse
 
     /// Returns the key that a change to a database by the calling task must finish.
     /// - Parameter database: The object that identifies the database; see ``IdempotencyStore/database``.
     /// - Returns: `nil` if the task's request has no key, its response is not known yet, or the key is in another database.
     package static func current(in database: AnyObject) -> IdempotentEffect? {
-        guard let request = IdempotentRequest.current, let answer = request.effect(in: ObjectIdentifier(database)) else {
+        guard let request = IdempotentRequest.current, let response = request.effect(in: ObjectIdentifier(database)) else {
             return nil
         }
-        return IdempotentEffect(request: request, answer: answer)
+        return IdempotentEffect(request: request, response: response)
     }
 }
 

@@ -27,10 +27,10 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         table.withLock { table in
             if let entry = table[claim.key], entry.endsAt > now {
                 guard entry.claim.fingerprint == claim.fingerprint else { return .otherRequest }
-                guard case .finished(let answer) = entry.state else {
+                guard case .finished(let response) = entry.state else {
                     return .running(.seconds(entry.endsAt.timeIntervalSince(now)))
                 }
-                return .finished(answer)
+                return .finished(response)
             }
             table.remove(claim.key)
             if !bounds.admits(table.usage(of: claim)) {
@@ -44,10 +44,10 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 
     /// Finishes a key; see ``IdempotencyStore/finish(_:with:until:)``.
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) -> Bool {
         table.withLock { table in
             guard table.isRunning(claim) else { return false }
-            table.finish(claim.key, with: answer, until: expiry)
+            table.finish(claim.key, with: response, until: expiry)
             return true
         }
     }
@@ -134,10 +134,10 @@ private struct IdempotencyTable {
         firstEnd = min(firstEnd, end)
     }
 
-    mutating func finish(_ key: RequestDigest, with answer: IdempotentResponse?, until expiry: Date) {
-        entries[key]?.state = .finished(answer)
+    mutating func finish(_ key: RequestDigest, with response: IdempotentResponse?, until expiry: Date) {
+        entries[key]?.state = .finished(response)
         entries[key]?.endsAt = expiry
-        resize(key, to: IdempotencyBounds.size(with: answer))
+        resize(key, to: IdempotencyBounds.size(with: response))
         if let client = entries[key]?.claim.client { noteExpiry(expiry, of: client) }
         firstEnd = min(firstEnd, expiry)
     }

@@ -366,7 +366,7 @@ extension IdempotentRequest {
 extension IdempotentEffect {
     /// Finishes the key in the transaction of a change.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
-    func finish(in transaction: PostgresTransaction) async throws { try await request.finish(with: answer, in: transaction) }
+    func finish(in transaction: PostgresTransaction) async throws { try await request.finish(with: response, in: transaction) }
 }
 
 extension IdempotencyClaim {

@@ -217,7 +217,7 @@ extension IdempotentRequest {
 extension IdempotentEffect {
     /// Finishes the key in the transaction of a change.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
-    func finish(in database: Database) throws { try request.finish(with: answer, in: database) }
+    func finish(in database: Database) throws { try request.finish(with: response, in: database) }
 }
 
 extension KeyDigest {

@@ -25,7 +25,7 @@ final class KnownRefusals: Sendable {
 
     /// A refusal with its validity.
     private struct Refusal {
-        var answer: RateLimitResult
+        var result: RateLimitResult
         /// The time of the reply, in nanoseconds of the process's clock.
         var received: Int64
         /// The time at which the refusal becomes invalid, in nanoseconds of the process's clock.
@@ -63,7 +63,7 @@ final class KnownRefusals: Sendable {
     ///   - now: The time in nanoseconds of the process's clock.
     /// - Returns: The refusal with delays that are shorter by the time since the reply, or `nil` if none is valid; and the version of the
     ///   keys, which the caller passes to ``note(_:_:to:version:sent:received:)``.
-    func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitResult?, version: UInt64) {
+    func find(_ claims: [LimitTables.Claim], at now: Int64) -> (result: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
             guard !state.newer.isEmpty || !state.older.isEmpty else { return (nil, version) }
@@ -72,7 +72,7 @@ final class KnownRefusals: Sendable {
             else { return (nil, version) }
             return (refusal, version)
         }
-        return (refusal.map { $0.answer.later(by: .nanoseconds(now - $0.received)) }, version)
+        return (refusal.map { $0.result.later(by: .nanoseconds(now - $0.received)) }, version)
     }
 
     /// Stores a refusal by the server, both as the caller received it and as the reply of the script, whose delays determine how long it is
@@ -85,7 +85,7 @@ final class KnownRefusals: Sendable {
     ///   - sent: The time when the request was sent to the server, in nanoseconds of the process's clock.
     ///   - received: The time of the reply, in nanoseconds of the process's clock.
     func note(
-        _ answer: RateLimitResult,
+        _ result: RateLimitResult,
         _ reply: LimitReply,
         to claims: [LimitTables.Claim],
         version: UInt64,
@@ -95,7 +95,7 @@ final class KnownRefusals: Sendable {
         // Until the first of these changes, the server repeats the refusal.
         let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
         let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
-        let refusal = Refusal(answer: answer, received: received, end: sent + lifetime, version: version)
+        let refusal = Refusal(result: result, received: received, end: sent + lifetime, version: version)
         guard received < refusal.end else { return }
         state.withLock { state in
             guard state.version(of: claims) == version else { return }
@@ -132,10 +132,10 @@ extension RateLimitResult {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })
         }
-        var answer = self
-        for index in limits.indices where limits[index].reset > .zero { answer.limits[index].reset -= time }
-        answer.refusal = refusal.map(later)
-        answer.shadowRefusal = shadowRefusal.map(later)
-        return answer
+        var result = self
+        for index in limits.indices where limits[index].reset > .zero { result.limits[index].reset -= time }
+        result.refusal = refusal.map(later)
+        result.shadowRefusal = shadowRefusal.map(later)
+        return result
     }
 }

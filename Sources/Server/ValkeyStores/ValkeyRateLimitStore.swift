@@ -147,11 +147,11 @@ extension ValkeyRateLimitStore: RateLimitStore {
             refusals.noteChange(of: resolved.lazy.map(\.digest))
             return try local.decide(claims, charges: true, after: error)
         }
-        var answer = answer(of: reply, to: resolved)
-        guard answer.isAdmitted else {
+        var result = result(of: reply, to: resolved)
+        guard result.isAdmitted else {
             if let charge = own?.charge { local.refund(charge) }
-            refusals.note(answer, reply, to: resolved, version: version, sent: asked, received: nanoseconds)
-            return answer
+            refusals.note(result, reply, to: resolved, version: version, sent: asked, received: nanoseconds)
+            return result
         }
         refusals.noteChange(of: resolved.lazy.map(\.digest))
         // The reply may be the first one after the server has lost its data.
@@ -164,8 +164,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
         } else {
             counted = .each(local.count(claims))
         }
-        answer.charge = charge(of: reply, to: resolved, counted: counted)
-        return answer
+        result.charge = charge(of: reply, to: resolved, counted: counted)
+        return result
     }
 
     /// Decides without counting, in one round trip. Concurrent requests can use up the quota after the check, so use ``admit(_:)`` to
@@ -177,9 +177,9 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let resolved = tables.resolve(claims)
         guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
         do {
-            let answer = answer(of: try await decide(resolved, charges: false), to: resolved)
-            guard answer.isAdmitted, let own = local.checkAfterLoss(claims, at: nanoseconds), !own.isAdmitted else {
-                return answer
+            let result = result(of: try await decide(resolved, charges: false), to: resolved)
+            guard result.isAdmitted, let own = local.checkAfterLoss(claims, at: nanoseconds), !own.isAdmitted else {
+                return result
             }
             return own
         } catch {
@@ -296,8 +296,8 @@ extension ValkeyRateLimitStore {
     }
 
     /// Converts a reply. If several policies refuse, the result reports the one with the longest delay.
-    private func answer(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
-        var answer = RateLimitResult(limits: [])
+    private func result(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
+        var result = RateLimitResult(limits: [])
         var longest: (enforced: Int64, shadow: Int64) = (0, 0)
         for (claim, standing) in zip(claims, reply.standings) {
             let refusal = RateLimitResult.Refusal(
@@ -305,12 +305,12 @@ extension ValkeyRateLimitStore {
                 retryAfter: standing.delay.map { .microseconds($0) }
             )
             if claim.rule.mode == .enforce, standing.delayOrNever > longest.enforced {
-                (longest.enforced, answer.refusal) = (standing.delayOrNever, refusal)
+                (longest.enforced, result.refusal) = (standing.delayOrNever, refusal)
             } else if claim.rule.mode == .shadow, standing.delayOrNever > longest.shadow {
-                (longest.shadow, answer.shadowRefusal) = (standing.delayOrNever, refusal)
+                (longest.shadow, result.shadowRefusal) = (standing.delayOrNever, refusal)
             }
             guard claim.isNarrow else { continue }
-            answer.limits.append(
+            result.limits.append(
                 RateLimitResult.Limit(
                     policy: claim.rule.policy,
                     isVisible: claim.rule.isVisible,
@@ -319,7 +319,7 @@ extension ValkeyRateLimitStore {
                 )
             )
         }
-        return answer
+        return result
     }
 
     /// Returns the charge of the refundable claims; `nil` if there are none. Claims of shadow rules are left out if a shadow rule would

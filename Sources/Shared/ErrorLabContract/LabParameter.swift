@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/answer``: its name, its values and its effect. The server's page, its documentation and the parser use the same
+/// A parameter of ``LabPath/response``: its name, its values and its effect. The server's page, its documentation and the parser use the same
 /// table.
 ///
 /// ``all`` is the only list of parameters. A name that is not in it is refused, so a new parameter needs a row in the table and a line in
@@ -185,12 +185,12 @@ struct LabParameterReader {
 
     /// Refuses parameters that are valid by themselves but contradict each other, such as `family` and `code`.
     /// - Parameters:
-    ///   - answer: The response with all parsed parameters.
+    ///   - response: The response with all parsed parameters.
     ///   - catalogue: The codes that don't require a status.
-    mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
-        for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
-            guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
-            refuse(name, .validationInvalidInput, "a code that is not in the catalogue requires status")
+    mutating func refuseContradictions(of response: LabResponse, catalogue: ErrorCatalogue) {
+        for (name, outcome) in [("code", response.outcome), ("then", response.then)] {
+            guard case .code(let code) = outcome, catalogue[code] == nil, response.status == nil else { continue }
+            refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
         }
         let given = Set(values.map(\.name))
         let pairs = [

@@ -114,7 +114,7 @@ public struct LabResponse: Hashable, Sendable {
     /// The path works with any method that the lab supports: GET, POST, PUT, PATCH, DELETE and OPTIONS.
     /// - Parameter root: The path at which the lab is mounted.
     public func path(root: String = LabPath.root) -> String {
-        LabPath.join(root + LabPath.answer, parameters)
+        LabPath.join(root + LabPath.response, parameters)
     }
 }
 

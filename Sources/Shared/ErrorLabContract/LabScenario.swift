@@ -199,7 +199,7 @@ extension LabScenario {
         _ summary: String,
         advice: String,
         method: String = "GET",
-        _ answer: LabResponse,
+        _ response: LabResponse,
         root: String,
         credentials: Authorization = .none,
         timeoutMilliseconds: Int? = nil,
@@ -211,7 +211,7 @@ extension LabScenario {
             summary,
             advice: advice,
             method: method,
-            path: answer.path(root: root),
+            path: response.path(root: root),
             credentials: credentials,
             timeoutMilliseconds: timeoutMilliseconds,
             expected: expected
@@ -223,9 +223,9 @@ extension LabResponse {
     /// Returns the response with some properties changed.
     /// - Parameter change: Changes a copy of the response.
     func with(_ change: (inout LabResponse) -> Void) -> LabResponse {
-        var answer = self
-        change(&answer)
-        return answer
+        var response = self
+        change(&response)
+        return response
     }
 }
 
@@ -237,7 +237,7 @@ public enum LabPath {
     /// The default path at which the lab is mounted. It serves the lab's page.
     public static let root = "/dev/lab"
     /// Responds as its parameters specify. See ``LabResponse``.
-    public static let answer = "/answer"
+    public static let response = "/answer"
     /// Lists the scenarios. See ``LabScenario``.
     public static let scenarios = "/scenarios"
     /// Creates a session of the lab by POST. The response is ``LabTokens``.

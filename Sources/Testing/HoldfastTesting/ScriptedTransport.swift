@@ -24,7 +24,7 @@ public final class ScriptedTransport: HTTPTransport {
     /// The reaction to one request.
     public enum Step: Sendable {
         /// Returns a response whose body is UTF-8 text, in one piece.
-        case answer(status: Int, headers: HTTPFields = [:], body: String = "")
+        case response(status: Int, headers: HTTPFields = [:], body: String = "")
         /// Returns a response whose body arrives in chunks. After the last chunk, the body ends completely, or with an error, as if the
         /// connection was lost.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
@@ -71,7 +71,7 @@ public final class ScriptedTransport: HTTPTransport {
             return state.steps.isEmpty ? nil : state.steps.removeFirst()
         }
         switch step {
-        case .answer(let status, let headers, let body):
+        case .response(let status, let headers, let body):
             return (HTTPResponse(status: .init(code: status), headerFields: headers), ResponseBody(Array(body.utf8)))
         case .stream(let status, let headers, let chunks, let end):
             let left = Mutex(chunks[...])

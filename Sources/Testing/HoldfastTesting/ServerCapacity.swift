@@ -20,7 +20,7 @@
 /// sockets; use ``LoopbackServer`` for real failures of a connection.
 public struct ServerCapacity: Hashable, Sendable {
     /// The result of one request.
-    public enum Answer: Hashable, Sendable {
+    public enum Outcome: Hashable, Sendable {
         /// The server responds after this time, which includes the wait in the queue and the processing of the request itself.
         case served(after: Duration)
         /// The server refuses the request immediately. The refusal costs ``ServerCapacity/refusalCost``.
@@ -70,7 +70,7 @@ public struct ServerCapacity: Hashable, Sendable {
     ///
     /// - Returns: The result. A request that was served after a long delay has still used the server's capacity.
     /// - Parameter now: The time since the start.
-    public mutating func take(at now: Duration) -> Answer {
+    public mutating func take(at now: Duration) -> Outcome {
         work(until: now)
         let wait = Duration.seconds(backlog / rate)
         if wait > collapse { return .ignored }

@@ -23,7 +23,7 @@ struct ErrorLabModelTests {
     func load() async throws {
         let listing = LabListing(scenarios: [try LabScript.scenario("slow")])
         let body = String(decoding: try JSONEncoder().encode(listing), as: UTF8.self)
-        let script = try LabScript([.answer(status: 404), .answer(status: 200, body: body)])
+        let script = try LabScript([.response(status: 404), .response(status: 200, body: body)])
         await script.model.load()
         #expect(script.model.loadFailure?.kind == .notFound)
         #expect(script.model.scenarios.count > 100)
@@ -112,7 +112,7 @@ struct ErrorLabModelTests {
 
     @Test("Requests and shows errors in the user's language")
     func language() async throws {
-        let script = try LabScript([.answer(status: 500)], language: .spanish)
+        let script = try LabScript([.response(status: 500)], language: .spanish)
         script.model.followsAdvice = false
         try await script.run("SERVER_INTERNAL_ERROR")
         #expect(script.transport.sent.first?.request.headerFields[.acceptLanguage] == "es")
@@ -121,7 +121,7 @@ struct ErrorLabModelTests {
 
     @Test("A session that can't be opened ends the run with its error")
     func noSession() async throws {
-        let script = try LabScript([.answer(status: 404)])
+        let script = try LabScript([.response(status: 404)])
         try await script.run("token-good")
         #expect(script.model.lastRun?.error?.kind == .notFound)
         #expect(script.transport.sent.count == 1)

@@ -29,7 +29,7 @@ struct ErrorLabRunTests {
 
     @Test("Reports differences from the scenario's description")
     func differences() async throws {
-        let script = try LabScript([.answer(status: 404, body: #"{"detail":"no lab here"}"#)])
+        let script = try LabScript([.response(status: 404, body: #"{"detail":"no lab here"}"#)])
         try await script.run("AUTH_USER_SUSPENDED")
         let run = try #require(script.model.lastRun)
         #expect(run.differences.contains("call 1: the code is NOT_FOUND instead of AUTH_USER_SUSPENDED"))

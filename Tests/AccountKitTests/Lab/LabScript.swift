@@ -64,20 +64,20 @@ extension ScriptedTransport.Step {
     /// A success response of the lab.
     static func reply(attempt: Int = 1, authorized: Bool = false) -> Self {
         let body = #"{"lab":"ok","method":"GET","attempt":\#(attempt),"authorized":\#(authorized)}"#
-        return .answer(status: 200, headers: id, body: body)
+        return .response(status: 200, headers: id, body: body)
     }
 
     /// A pair of tokens of the lab.
     static func tokens(_ name: String) -> Self {
         let body = #"{"access_token":"access-\#(name)","refresh_token":"refresh-\#(name)","lifetime_ms":5000}"#
-        return .answer(status: 200, body: body)
+        return .response(status: 200, body: body)
     }
 
     /// An error of the lab that names its request.
     static func labError(_ status: Int, _ code: ErrorCode, retryAfter: Int? = nil) -> Self {
         var headers = id
         headers[.retryAfter] = retryAfter.map(String.init)
-        return .answer(status: status, headers: headers, body: #"{"error":{"code":"\#(code)","message":"m","details":{}}}"#)
+        return .response(status: status, headers: headers, body: #"{"error":{"code":"\#(code)","message":"m","details":{}}}"#)
     }
 
     private static var id: HTTPFields { [.requestID: "r-1"] }

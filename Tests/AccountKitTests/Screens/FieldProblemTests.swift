@@ -68,7 +68,7 @@ struct FieldProblemTests {
     @Test("Replaces a message in another language by the text for its field and problem")
     func otherLanguage() async throws {
         let body = #"{"email":["Enter a valid email address."],"password":["This field may not be blank."]}"#
-        let model = try ScreenScript([.answer(status: 400, body: body)]).signIn(.spanish)
+        let model = try ScreenScript([.response(status: 400, body: body)]).signIn(.spanish)
         await model.submit()
         #expect(model.problem(at: .email) == "Por favor, ingresa un correo electrónico válido")
         #expect(model.problem(at: .password) == "Este campo es obligatorio.")
@@ -109,6 +109,6 @@ struct FieldProblemTests {
 extension ScriptedTransport.Step {
     /// A response whose texts are English.
     fileprivate static func english(_ status: Int, _ body: String) -> Self {
-        .answer(status: status, headers: [.contentLanguage: "en"], body: body)
+        .response(status: status, headers: [.contentLanguage: "en"], body: body)
     }
 }

@@ -131,10 +131,10 @@ struct ForgotPasswordModelTests {
     @Test(
         "A rejected reset request without a code never shows “session expired”",
         arguments: [
-            ScriptedTransport.Step.answer(status: 401), .answer(status: 403), .answer(status: 400), .answer(status: 404),
-            .answer(status: 401, body: #"{"detail":"Authentication credentials were not provided."}"#),
-            .answer(status: 401, headers: [.wwwAuthenticate: #"Bearer realm="api""#], body: "<html>no</html>"),
-            .answer(status: 200, body: #"{"success":false}"#), .refusal(401, .authSessionExpired),
+            ScriptedTransport.Step.response(status: 401), .response(status: 403), .response(status: 400), .response(status: 404),
+            .response(status: 401, body: #"{"detail":"Authentication credentials were not provided."}"#),
+            .response(status: 401, headers: [.wwwAuthenticate: #"Bearer realm="api""#], body: "<html>no</html>"),
+            .response(status: 200, body: #"{"success":false}"#), .refusal(401, .authSessionExpired),
             .refusal(401, .authTokenInvalid), .refusal(401, .authTokenMissing),
         ],
         Language.supported

@@ -115,7 +115,7 @@ extension MessageRow {
             "Ocurrió un error. Por favor, intenta de nuevo.",
             en: "Error",
             "An error occurred. Please try again.",
-            shown: signIn(.answer(status: 200, body: "garbage"))
+            shown: signIn(.response(status: 200, body: "garbage"))
         ),
         MessageRow(
             "network",

@@ -77,9 +77,9 @@ struct ResetPasswordOpeningTests {
         arguments: [
             ScriptedTransport.Step.refusal(400, .authResetTokenInvalid, message: "Invalid or expired token"),
             .refusal(401, .authTokenInvalid),
-            .answer(status: 400, body: #"{"valid":false,"error":"Token inválido o expirado"}"#),
-            .answer(status: 200, body: #"{"valid":false,"error":"Token inválido o expirado"}"#),
-            .answer(status: 404),
+            .response(status: 400, body: #"{"valid":false,"error":"Token inválido o expirado"}"#),
+            .response(status: 200, body: #"{"valid":false,"error":"Token inválido o expirado"}"#),
+            .response(status: 404),
         ]
     )
     func deadLink(step: ScriptedTransport.Step) async throws {

@@ -105,7 +105,7 @@ struct ResetPasswordSubmitTests {
             {"error":{"code":"VALIDATION_FIELD_TOO_LONG","message":"x","details":{"validation_errors":[
             {"field":"new_password","code":"VALIDATION_FIELD_TOO_LONG","message":"This text is too long."}]}}}
             """
-        let script = try ScreenScript([.linkIsGood, .answer(status: 400, body: body)])
+        let script = try ScreenScript([.linkIsGood, .response(status: 400, body: body)])
         let model = try await script.openedReset()
         await model.submit()
         #expect(model.passwordProblem == "This text is too long.")

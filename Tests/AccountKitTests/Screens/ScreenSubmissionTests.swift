@@ -62,7 +62,7 @@ struct ScreenSubmissionTests {
 @MainActor
 @Suite("Reset screen: a lost response")
 struct LostConfirmationTests {
-    private static let uncoded = ScriptedTransport.Step.answer(
+    private static let uncoded = ScriptedTransport.Step.response(
         status: 400,
         body: #"{"success":false,"error":"Token inválido o expirado"}"#
     )
@@ -124,7 +124,7 @@ struct LostConfirmationTests {
         await model.perform(.retry)
         #expect(model.deadLink?.message == "Try signing in with your new password")
 
-        let weak = ScriptedTransport.Step.answer(status: 400, body: #"{"success":false,"error":"Too weak"}"#)
+        let weak = ScriptedTransport.Step.response(status: 400, body: #"{"success":false,"error":"Too weak"}"#)
         for check in [ScriptedTransport.Step.linkIsGood, .unreachable] {
             let live = try ScreenScript([.linkIsGood, .lost, weak, check])
             let other = try await live.openedReset()
@@ -147,7 +147,7 @@ struct LostConfirmationTests {
 
     @Test("Without a lost response, a refused link is an expired link", arguments: [nil, 503])
     func nothingLost(status: Int?) async throws {
-        let first = status.map { [ScriptedTransport.Step.answer(status: $0)] } ?? []
+        let first = status.map { [ScriptedTransport.Step.response(status: $0)] } ?? []
         let script = try ScreenScript([.linkIsGood] + first + [.refusal(400, .authResetTokenInvalid)])
         let model = try await script.openedReset()
         await model.submit()

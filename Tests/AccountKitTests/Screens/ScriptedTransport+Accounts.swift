@@ -8,14 +8,14 @@ import ResilientHTTP
 extension ScriptedTransport.Step {
     static let userID = "8F6C9E0A-9A5D-4C0E-8C5E-0A3B0C7D1E2F"
 
-    static let session = Self.answer(
+    static let session = Self.response(
         status: 200,
         body: """
             {"user":{"id":"\(userID)","email":"ana@example.com","first_name":"Ana"},"access_token":"access",
             "refresh_token":"refresh","token_type":"Bearer","expires_in":900}
             """
     )
-    static let accepted = Self.answer(status: 200, body: #"{"success":true,"message":"whatever the server says"}"#)
+    static let accepted = Self.response(status: 200, body: #"{"success":true,"message":"whatever the server says"}"#)
     static let linkIsGood = good(firstName: "Ana")
     static let unreachable = Self.failure(TransportError(.unreachable, message: "connection refused", wasSent: false))
     static let offline = Self.failure(TransportError(.noInternet, message: "no route", wasSent: false))
@@ -23,7 +23,7 @@ extension ScriptedTransport.Step {
     static let broken = Self.refusal(500, .serverInternalError)
 
     static func good(firstName: String) -> Self {
-        .answer(
+        .response(
             status: 200,
             body: """
                 {"valid":true,"user_id":"\(userID)","email":"ana@example.com","first_name":"\(firstName)",
@@ -38,7 +38,7 @@ extension ScriptedTransport.Step {
         if retryAfter == nil { headers[.retryAfter] = nil }
         if message != nil { headers[.contentLanguage] = "en" }
         let text = message.map { #","message":"\#($0)""# } ?? ""
-        return .answer(status: status, headers: headers, body: #"{"error":{"code":"\#(code)"\#(text),"details":{}}}"#)
+        return .response(status: status, headers: headers, body: #"{"error":{"code":"\#(code)"\#(text),"details":{}}}"#)
     }
 
     /// A limit's refusal without a body, as after an edge server.

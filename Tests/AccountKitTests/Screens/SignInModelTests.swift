@@ -72,7 +72,7 @@ struct SignInModelTests {
 
     @Test("A 401 without a code means wrong credentials, not an expired session")
     func uncodedRefusal() async throws {
-        let script = try ScreenScript([.answer(status: 401, body: #"{"detail":"Unauthorized"}"#)])
+        let script = try ScreenScript([.response(status: 401, body: #"{"detail":"Unauthorized"}"#)])
         let model = script.signIn()
         await model.submit()
         let expected = ErrorPresentation(title: "Error", message: "Invalid email or password", primary: .fixFields)
@@ -112,7 +112,7 @@ struct SignInModelTests {
             (ScriptedTransport.Step.unreachable, "Check your internet connection"),
             (.offline, "Check your internet connection"),
             (.broken, "Something went wrong. Please try again."),
-            (.answer(status: 502), "Something went wrong. Please try again."),
+            (.response(status: 502), "Something went wrong. Please try again."),
         ]
     )
     func transientFailure(step: ScriptedTransport.Step, text: String) async throws {
@@ -129,7 +129,7 @@ struct SignInModelTests {
 
     @Test("A web page of another server is an unknown error", arguments: ["<html>Welcome to the hotel</html>", "garbage", "{}"])
     func unreadableAnswer(body: String) async throws {
-        let script = try ScreenScript([.answer(status: 200, body: body)])
+        let script = try ScreenScript([.response(status: 200, body: body)])
         let model = script.signIn()
         await model.submit()
         #expect(

@@ -42,10 +42,10 @@ import Testing
         let matcher = try AssociationMatcher(file.bytes, domain: "id.example.com")
         let page = "https://id.example.com" + file.linkPath
         for link in ["?token=abc&email=a%40b.c", "/?token=abc", "#token=abc", "/#token=abc&email=a"] {
-            #expect(matcher.answer(page + link).apps.first == app.description, "\(link)")
+            #expect(matcher.match(page + link).apps.first == app.description, "\(link)")
         }
         for link in ["", "?token=", "?email=a", "#", "?token=a&token=", "/other?token=a"] {
-            #expect(matcher.answer(page + link).apps.isEmpty, "\(link)")
+            #expect(matcher.match(page + link).apps.isEmpty, "\(link)")
         }
     }
 

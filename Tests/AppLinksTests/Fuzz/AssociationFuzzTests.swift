@@ -60,8 +60,8 @@ import Testing
             let refuses = { (finding: AssociationFinding) in finding.code == .notJSON || finding.code == .signed }
             let isReadable = (try? AssociationMatcher(file)) != nil
             readable += isReadable ? 1 : 0
-            opened += report.answers.allSatisfy { $0.apps.isEmpty } ? 0 : 1
-            guard report.answers.count == 1, isReadable != report.findings.contains(where: refuses),
+            opened += report.matches.allSatisfy { $0.apps.isEmpty } ? 0 : 1
+            guard report.matches.count == 1, isReadable != report.findings.contains(where: refuses),
                 !report.text.isEmpty, try JSONParser().parse(report.json.encoded()) == report.json
             else {
                 Issue.record("lint and matcher differ on \(String(decoding: file, as: UTF8.self)) with \(link)")

@@ -9,7 +9,7 @@ import Testing
         """
 
     private func match(_ link: String, installed: Set<String>? = nil) throws -> LinkMatch {
-        try AssociationMatcher(Array(Self.twoApps.utf8)).answer(link, installed: installed)
+        try AssociationMatcher(Array(Self.twoApps.utf8)).match(link, installed: installed)
     }
 
     @Test("The first matching entry opens the link; the result names component and comment")
@@ -39,7 +39,7 @@ import Testing
     func misses() throws {
         let file =
             ##"{"applinks":{"details":[{"appID":"A.b","components":[{"/":"/r","?":{"token":"?*"}},{"/":"/r","#":"?*"},{"?":"x"},{"/":"/s"}]}]}}"##
-        let match = try AssociationMatcher(Array(file.utf8)).answer("https://any.test/r?email=a")
+        let match = try AssociationMatcher(Array(file.utf8)).match("https://any.test/r?email=a")
         guard case .unmatched(let misses) = match.outcome else {
             Issue.record("the link matches")
             return
@@ -75,6 +75,6 @@ import Testing
         ]
     )
     func shapeless(file: String) throws {
-        #expect(try AssociationMatcher(Array(file.utf8)).answer("https://any.test/x").apps.isEmpty)
+        #expect(try AssociationMatcher(Array(file.utf8)).match("https://any.test/x").apps.isEmpty)
     }
 }

@@ -32,7 +32,7 @@ struct LinkVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(rule): \(link)" }
 
     func outcome() throws -> Expected {
-        switch try AssociationMatcher(Array(file.utf8), domain: "example.com").answer(link).outcome {
+        switch try AssociationMatcher(Array(file.utf8), domain: "example.com").match(link).outcome {
         case .opens(let rule): .opens(rule.component)
         case .excluded(let rule): .excluded(rule.component)
         case .unmatched: .unmatched

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HostilePatternTests {
     private func match(pattern: String, beside: String = "", path: String) throws -> LinkMatch {
         let file = #"{"applinks":{\#(beside)"details":[{"appIDs":["A.b"],"components":[{"/":"\#(pattern)"}]}]}}"#
-        return try AssociationMatcher(Array(file.utf8)).answer("https://a.test/" + path)
+        return try AssociationMatcher(Array(file.utf8)).match("https://a.test/" + path)
     }
 
     private static let long = String(repeating: "a", count: 8_000)
@@ -44,7 +44,7 @@ import Testing
                 .utf8
         )
         #expect(AssociationLint.findings(in: file).isEmpty)
-        let match = try AssociationMatcher(file).answer("https://a.test/5999" + Self.long + "x")
+        let match = try AssociationMatcher(file).match("https://a.test/5999" + Self.long + "x")
         #expect(match.apps == ["ABCDE12345.b"])
     }
 
@@ -52,7 +52,7 @@ import Testing
     func manyItems() throws {
         let items = (0..<2_000).map { "a=\($0 % 10)" }.joined(separator: "&")
         let file = #"{"applinks":{"details":[{"appIDs":["A.b"],"components":[{"?":{"a":"?","b":""}}]}]}}"#
-        #expect(try !AssociationMatcher(Array(file.utf8)).answer("https://a.test/?" + items).apps.isEmpty)
+        #expect(try !AssociationMatcher(Array(file.utf8)).match("https://a.test/?" + items).apps.isEmpty)
     }
 
     @Test("Matches correctly across the word boundaries of the positions", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])

@@ -23,7 +23,7 @@ import Testing
             }
             let text = (0..<Int.random(in: 0...8, using: &generator)).map { _ in "ab".randomElement(using: &generator) ?? "a" }
             let file = ##"{"applinks":{"details":[{"appIDs":["A.b"],"components":[{"#":"\##(String(pattern))"}]}]}}"##
-            let isMatch = try !AssociationMatcher(Array(file.utf8)).answer("https://a.test/#" + String(text)).apps.isEmpty
+            let isMatch = try !AssociationMatcher(Array(file.utf8)).match("https://a.test/#" + String(text)).apps.isEmpty
             let expected = Self.matches(pattern[...], text[...])
             matched += expected ? 1 : 0
             guard isMatch == expected else {

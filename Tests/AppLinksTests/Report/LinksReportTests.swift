@@ -103,7 +103,7 @@ import Testing
     @Test("Without a file, no link has a result", arguments: [301, 404])
     func noFile(status: Int) throws {
         let report = try report(ownFile(), status: status, links: ["https://example.com/reset-password?token=abc"])
-        guard case .refused(let refusal) = report.answers.first?.outcome else {
+        guard case .refused(let refusal) = report.matches.first?.outcome else {
             Issue.record("the link is answered")
             return
         }

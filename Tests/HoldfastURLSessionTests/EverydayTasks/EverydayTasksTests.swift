@@ -39,7 +39,7 @@ private struct Note: Codable, Hashable {
     func options() async throws {
         struct Order: Codable { var id: Int }
         let order = Order(id: 1)
-        let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1}]"#), .answer(status: 204)])
+        let transport = ScriptedTransport([.response(status: 200, body: #"[{"id":1}]"#), .response(status: 204)])
         let api = APIClient(baseURL: try #require(URL(string: "https://api.example.org")), transport: transport)
         // snippet: call-options
         let open: [Order] = try await api.get("/orders?state=open", options: .waitsInLine)

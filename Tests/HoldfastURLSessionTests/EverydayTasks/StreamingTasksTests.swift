@@ -128,7 +128,7 @@ import Testing
         func show(_ text: String) { seen.append(text) }
         let head = head("200 X", ["Content-Type: text/event-stream"])
         let events = "retry: 10\n\nevent: order\nid: 1\ndata: 7\n\nevent: other\ndata: 8\n\n"
-        try await withClient(.answer(head + events), response("204 X")) { api, _, server in
+        try await withClient(.respond(head + events), response("204 X")) { api, _, server in
             // snippet: task-events
             for try await event in api.events("/notifications") where event.type == "order" {
                 show(event.data)

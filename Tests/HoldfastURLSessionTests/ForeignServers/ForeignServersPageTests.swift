@@ -37,7 +37,7 @@ struct ForeignServersPageTests {
         api.serverTextLanguage = .spanish
         // snippet end
         #expect(api.serverTextLanguage == .spanish)
-        let refused = ScriptedTransport([.answer(status: 401, body: #"{"detail":"No active account found"}"#)])
+        let refused = ScriptedTransport([.response(status: 401, body: #"{"detail":"No active account found"}"#)])
         api = APIClient(baseURL: url, transport: refused, language: .spanish, middleware: [])
         var tokens: [String: String]?
         var shown: ErrorPresentation?

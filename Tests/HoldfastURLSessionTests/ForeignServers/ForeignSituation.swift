@@ -52,7 +52,7 @@ extension ForeignSituation {
     func shown(in language: Language) async -> ErrorPresentation? {
         var headers = headers
         headers[.contentLanguage] = contentLanguage(in: language)
-        let step = ScriptedTransport.Step.answer(status: status, headers: headers, body: body(in: language))
+        let step = ScriptedTransport.Step.response(status: status, headers: headers, body: body(in: language))
         return await shown(in: language, by: ScriptedTransport([step]), at: "https://api.example.org", path: "/a", headers: [:])
     }
 

@@ -12,7 +12,7 @@ import Timekeeping
 
 /// Runs the examples of `docs/app` about the parts of the client.
 @Suite struct ClientPageTests {
-    private let fine = ScriptedTransport.Step.answer(status: 200, body: "{}")
+    private let fine = ScriptedTransport.Step.response(status: 200, body: "{}")
 
     private func url() throws -> URL { try #require(URL(string: "https://api.example.org")) }
 
@@ -34,7 +34,7 @@ import Timekeeping
     func events() async throws {
         let seen = Mutex<[String]>([])
         @Sendable func print(_ text: String) { seen.withLock { $0.append(text) } }
-        let transport = ScriptedTransport([.answer(status: 404)])
+        let transport = ScriptedTransport([.response(status: 404)])
         let url = try url()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         // snippet: client-events
@@ -60,8 +60,8 @@ import Timekeeping
         let url = try url()
         let error = #"{"error":{"code":"SERVER_DATABASE_ERROR","message":"x","timestamp":"2025-11-04T10:30:00Z"}}"#
         let transport = ScriptedTransport([
-            .answer(status: 500, body: error), .answer(status: 200, body: #"{"success":true,"message":"m"}"#),
-            .answer(status: 400),
+            .response(status: 500, body: error), .response(status: 200, body: #"{"success":true,"message":"m"}"#),
+            .response(status: 400),
         ])
         // snippet: client-analytics
         struct ProductAnalytics: AnalyticsListener {
@@ -118,7 +118,7 @@ import Timekeeping
 
     @Test("A resubmission keeps the submission's key")
     func submission() async throws {
-        let confirmed = ScriptedTransport.Step.answer(status: 200, body: #"{"success":true,"message":"m"}"#)
+        let confirmed = ScriptedTransport.Step.response(status: 200, body: #"{"success":true,"message":"m"}"#)
         let (url, transport) = (try url(), ScriptedTransport([confirmed, confirmed]))
         let accounts = AccountClient(api: APIClient(baseURL: url, transport: transport))
         let link = ResetLink(token: try ResetToken("token"), email: nil)
@@ -148,7 +148,7 @@ import Timekeeping
 
     @Test("Retries follow their policy, and an endpoint can have none")
     func retry() async throws {
-        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 502), fine, .answer(status: 502)]))
+        let (url, transport) = (try url(), ScriptedTransport([.response(status: 502), fine, .response(status: 502)]))
         // snippet: client-retry
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(retry: .never), for: "/api/search")
@@ -180,7 +180,7 @@ import Timekeeping
 
     @Test("Clients that share a gate stop together")
     func gate() async throws {
-        let (url, transport) = (try url(), ScriptedTransport([fine, fine, .answer(status: 503, headers: [.retryAfter: "50"])]))
+        let (url, transport) = (try url(), ScriptedTransport([fine, fine, .response(status: 503, headers: [.retryAfter: "50"])]))
         // snippet: client-gate
         let gate = GateMiddleware()
         let middleware = ClientPipeline.standard(gate: gate)
@@ -201,8 +201,8 @@ import Timekeeping
     @Test("A queued call is repeated when the server limits it")
     func waitingInLine() async throws {
         struct Page: Decodable, Sendable { var next: String }
-        let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "0"])
-        let transport = ScriptedTransport([limited, .answer(status: 200, body: #"{"next":"4"}"#)])
+        let limited = ScriptedTransport.Step.response(status: 429, headers: [.retryAfter: "0"])
+        let transport = ScriptedTransport([limited, .response(status: 200, body: #"{"next":"4"}"#)])
         let api = APIClient(baseURL: try url(), transport: transport)
         // snippet: client-waits-in-line
         let page: Page = try await api.get("/api/orders?page=3", options: .waitsInLine)
@@ -212,7 +212,7 @@ import Timekeeping
 
     @Test("A gate accepts other rules")
     func gateRules() async throws {
-        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "4"])]))
+        let (url, transport) = (try url(), ScriptedTransport([.response(status: 503, headers: [.retryAfter: "4"])]))
         // snippet: client-gate-rules
         var rules = GateRules()
         rules.patience = .seconds(5)
@@ -225,7 +225,7 @@ import Timekeeping
 
     @Test("A circuit opens after three consecutive failures")
     func breaker() async throws {
-        let failures = Array(repeating: ScriptedTransport.Step.answer(status: 500), count: 3)
+        let failures = Array(repeating: ScriptedTransport.Step.response(status: 500), count: 3)
         let (url, transport) = (try url(), ScriptedTransport([fine] + failures))
         // snippet: client-breaker
         let rules = BreakerRules(failuresInARow: 3, pause: .seconds(5))
@@ -246,7 +246,7 @@ import Timekeeping
         }
         @Sendable func signInScreen() async -> Credentials? { nil }
         let stale = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"x"}}"#
-        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 401, body: stale), fine]))
+        let (url, transport) = (try url(), ScriptedTransport([.response(status: 401, body: stale), fine]))
         let (accounts, stored) = (Accounts(), Credentials(accessToken: "old", refreshToken: "r"))
         // snippet: client-authorize
         let session = Session(store: MemoryCredentialStore(stored)) { refreshToken in
@@ -269,8 +269,8 @@ import Timekeeping
         func print(_ kind: APIError.Kind, _ status: Int) { lines.withLock { $0.append("\(kind) \(status)") } }
         // snippet: client-transports
         let transport = ScriptedTransport([
-            .answer(status: 503, headers: [.retryAfter: "0"]),
-            .answer(status: 200, body: #"{"name":"Ana"}"#),
+            .response(status: 503, headers: [.retryAfter: "0"]),
+            .response(status: 200, body: #"{"name":"Ana"}"#),
         ])
         let api = APIClient(baseURL: url, transport: transport, middleware: [])
         do {

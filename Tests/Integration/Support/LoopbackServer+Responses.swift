@@ -5,7 +5,7 @@ extension LoopbackServer.Step {
     /// Returns a step that sends a whole response and closes the connection.
     static func response(_ status: String, _ lines: [String] = [], body: String = "") -> Self {
         let fields = ["Connection: close", "Content-Length: \(body.utf8.count)"] + lines
-        return .answer((["HTTP/1.1 \(status)"] + fields).map { $0 + "\r\n" }.joined() + "\r\n" + body)
+        return .respond((["HTTP/1.1 \(status)"] + fields).map { $0 + "\r\n" }.joined() + "\r\n" + body)
     }
 }
 

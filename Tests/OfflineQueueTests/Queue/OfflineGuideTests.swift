@@ -17,7 +17,7 @@ import Testing
     func start() async throws {
         let folder = URL(filePath: TemporaryFolder().path)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let created = ScriptedTransport.Step.answer(status: 201, body: #"{"id":7}"#)
+        let created = ScriptedTransport.Step.response(status: 201, body: #"{"id":7}"#)
         let api = APIClient(
             baseURL: try #require(URL(string: "https://notes.example.com")),
             transport: ScriptedTransport([created])
@@ -158,7 +158,7 @@ import Testing
     func appExtension() async throws {
         let folder = URL(filePath: TemporaryFolder().path)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let transport = ScriptedTransport([.answer(status: 201, body: #"{"id":7}"#)])
+        let transport = ScriptedTransport([.response(status: 201, body: #"{"id":7}"#)])
         let api = APIClient(baseURL: try #require(URL(string: "https://notes.example.com")), transport: transport)
         let groupFolder = folder
         let shared = Note(title: "A link that the user shares")

@@ -8,7 +8,7 @@ import Testing
     private var generator = SplitMix64(seed: 1)
 
     /// Sends and ends a call at one instant, if the limit admits it.
-    private mutating func call(_ limit: inout AdaptiveLimit, at now: Int64, end: CallEnd = .answered()) -> Hold? {
+    private mutating func call(_ limit: inout AdaptiveLimit, at now: Int64, end: CallEnd = .responded()) -> Hold? {
         switch limit.admit(at: now) {
         case .admitted(let call):
             limit.end(call, with: end, at: now, using: &generator)
@@ -41,7 +41,7 @@ import Testing
     mutating func neverRaised() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let generous = ServerLimit(name: "a", quota: 1_000, window: .seconds(1), remaining: 999, reset: .zero)
-        for _ in 0..<10 { #expect(call(&limit, at: 0, end: .answered(limits: [generous])) == nil) }
+        for _ in 0..<10 { #expect(call(&limit, at: 0, end: .responded(limits: [generous])) == nil) }
         #expect(call(&limit, at: Self.second)?.limit == "minute")
     }
 
@@ -49,7 +49,7 @@ import Testing
     mutating func inFlight() throws {
         var limit = AdaptiveLimit(AdaptivePolicy([.requests(100, per: .seconds(60))]))
         let told = ServerLimit(name: "a", quota: 4, window: .seconds(30), remaining: 3, reset: .seconds(30))
-        #expect(call(&limit, at: 0, end: .answered(limits: [told])) == nil)
+        #expect(call(&limit, at: 0, end: .responded(limits: [told])) == nil)
         #expect(limit.status(at: 0).remaining == 3)
         for _ in 0..<3 { _ = try #require(limit.admit(at: 1).call) }
         #expect(limit.status(at: 1).inFlight == 3)
@@ -63,7 +63,7 @@ import Testing
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         #expect(call(&limit, at: 0, end: .refused(retryAfter: .seconds(30))) == nil)
         #expect(call(&limit, at: Self.second) == Hold(.retryAfter, wait: .seconds(29)))
-        #expect(call(&limit, at: 30 * Self.second, end: .answered(retryAfter: .seconds(1_000_000_000))) == nil)
+        #expect(call(&limit, at: 30 * Self.second, end: .responded(retryAfter: .seconds(1_000_000_000))) == nil)
         #expect(limit.hold(at: 30 * Self.second)?.wait == .seconds(3_600))
     }
 
@@ -108,7 +108,7 @@ import Testing
     mutating func slow() throws {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let slow = try #require(limit.admit(at: 0).call)
-        limit.end(slow, with: .answered(), at: 4 * Self.second, using: &generator)
+        limit.end(slow, with: .responded(), at: 4 * Self.second, using: &generator)
         #expect(call(&limit, at: 4 * Self.second) == nil)
         #expect(limit.hold(at: 4 * Self.second) == Hold(.network, wait: .seconds(3)))
         for _ in 0..<2 { _ = call(&limit, at: 7 * Self.second) }
@@ -135,7 +135,7 @@ import Testing
         let told = (0..<1_000).map {
             ServerLimit(name: "\($0)", quota: 1, window: .seconds(10), remaining: 0, reset: .seconds(10))
         }
-        #expect(call(&limit, at: 0, end: .answered(limits: told)) == nil)
+        #expect(call(&limit, at: 0, end: .responded(limits: told)) == nil)
         #expect(limit.hold(at: 0)?.reason == .serverLimit)
         #expect(call(&limit, at: 20 * Self.second) == nil)
         #expect(limit.hold(at: 20 * Self.second) == nil, "two windows without a word")
@@ -146,7 +146,7 @@ import Testing
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))
         let name = String(repeating: "a", count: 129)
         let told = ServerLimit(name: name, quota: 1, window: .seconds(10), remaining: 0, reset: .seconds(10))
-        #expect(call(&limit, at: 0, end: .answered(limits: [told])) == nil)
+        #expect(call(&limit, at: 0, end: .responded(limits: [told])) == nil)
         #expect(limit.hold(at: 0) == nil)
     }
 
@@ -159,7 +159,7 @@ import Testing
         limit.end(old, with: .refused(retryAfter: .seconds(99)), at: 0, using: &generator)
         #expect(limit.hold(at: 0) == nil)
         #expect(limit.status(at: 0).inFlight == 1)
-        limit.end(new, with: .answered(), at: 0, using: &generator)
+        limit.end(new, with: .responded(), at: 0, using: &generator)
         #expect(limit.status(at: 0).quotas.map(\.count) == [1])
         #expect(limit.status(at: 0).inFlight == 0)
     }

@@ -25,7 +25,7 @@ import Testing
         case 2: return .unreachable
         case 3: return .abandoned
         case 4: return .withdrawn
-        default: return .answered(limits: limits, retryAfter: Bool.random(using: &generator) ? duration() : nil)
+        default: return .responded(limits: limits, retryAfter: Bool.random(using: &generator) ? duration() : nil)
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
     }
 
     /// Two calls at 0 s and one at 30 s, saved at 40 s, through JSON.
-    private func saved(_ end: CallEnd = .answered()) throws -> AdaptiveSnapshot {
+    private func saved(_ end: CallEnd = .responded()) throws -> AdaptiveSnapshot {
         var generator = SplitMix64(seed: 1)
         var limit = AdaptiveLimit(Self.policy)
         for instant in [0, 0, 30] as [Int64] {
@@ -52,9 +52,9 @@ import Testing
     @Test("The server's limit, its retry delay and a halved quota survive a restart")
     func learned() throws {
         let told = ServerLimit(name: "a", quota: 3, window: .seconds(100))
-        let limit = try restored(saved(.answered(limits: [told])), at: Self.time(1_020))
+        let limit = try restored(saved(.responded(limits: [told])), at: Self.time(1_020))
         #expect(limit.hold(at: 5) == Hold(.serverLimit, limit: "a", wait: .seconds(40)))
-        let blocked = try restored(saved(.answered(retryAfter: .seconds(3_000))), at: Self.time(1_020))
+        let blocked = try restored(saved(.responded(retryAfter: .seconds(3_000))), at: Self.time(1_020))
         #expect(blocked.hold(at: 5) == Hold(.retryAfter, wait: .seconds(2_940)))
         var halved = try restored(saved(.refused()), at: Self.time(1_200))
         _ = try #require(halved.admit(at: 5).call)
@@ -67,7 +67,7 @@ import Testing
         var generator = SplitMix64(seed: 1)
         let told = ServerLimit(name: "a", quota: 2, window: .seconds(100), remaining: 1, reset: .seconds(100))
         let first = try #require(limit.admit(at: 0).call)
-        limit.end(first, with: .answered(limits: [told]), at: 0, using: &generator)
+        limit.end(first, with: .responded(limits: [told]), at: 0, using: &generator)
         _ = try #require(limit.admit(at: 0).call)
         let snapshot = try #require(limit.snapshot(at: 0, time: Self.time(0)))
         let restored = restored(snapshot, at: Self.time(99))

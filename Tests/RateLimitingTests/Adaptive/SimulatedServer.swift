@@ -42,7 +42,7 @@ struct SimulatedServer {
     mutating func respond(at now: Int64) -> CallEnd {
         let isAdmitted = take(at: now)
         log.append((now, isAdmitted))
-        guard telling != .nothing else { return isAdmitted ? .answered() : .refused() }
+        guard telling != .nothing else { return isAdmitted ? .responded() : .refused() }
         let (remaining, reset) = left(at: now)
         let seconds = Duration.seconds((reset + 999_999_999) / 1_000_000_000)
         let limit = ServerLimit(
@@ -52,7 +52,7 @@ struct SimulatedServer {
             remaining: remaining,
             reset: seconds
         )
-        return isAdmitted ? .answered(limits: [limit]) : .refused(limits: [limit], retryAfter: seconds)
+        return isAdmitted ? .responded(limits: [limit]) : .refused(limits: [limit], retryAfter: seconds)
     }
 
     private var policy: RateLimitPolicy { .requests(quota, per: .nanoseconds(window)) }

@@ -38,7 +38,7 @@ import Timekeeping
     func statuses(status: Int) async throws {
         let long = String(repeating: "x", count: 100_000)
         let steps = Array(
-            repeating: ScriptedTransport.Step.answer(status: status, headers: [.eTag: "\"1\""], body: long),
+            repeating: ScriptedTransport.Step.response(status: status, headers: [.eTag: "\"1\""], body: long),
             count: 4
         )
         let transport = ScriptedTransport(steps)
@@ -49,13 +49,13 @@ import Timekeeping
 
     @Test("Returns a success whatever its body", arguments: ["<html>", #"{"success":false,"error":"x"}"#, ""])
     func successes(body: String) async throws {
-        let result = try await client(ScriptedTransport([.answer(status: 200, body: body)])).exchange(request())
+        let result = try await client(ScriptedTransport([.response(status: 200, body: body)])).exchange(request())
         #expect(result.response.status == .ok && result.body == Array(body.utf8))
     }
 
     @Test("Sends the session's token only to the origin of the base URL")
     func origins() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 200), count: 6))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 200), count: 6))
         let api = try client(transport, session: session)
         let hosts = [
             "api.example.org", "API.example.org:443", "cdn.example.org", "api.example.org:8443", "api.example.org:80",
@@ -68,7 +68,7 @@ import Timekeeping
 
     @Test("Refuses a request without a URL", arguments: ["", "a b", "/"])
     func unaddressed(host: String) async throws {
-        let transport = ScriptedTransport([.answer(status: 200)])
+        let transport = ScriptedTransport([.response(status: 200)])
         let api = try client(transport)
         let error = await failure { _ = try await api.exchange(request(host: host), context: "c") }
         #expect(error?.kind == .invalidRequest && transport.sent.isEmpty)
@@ -76,7 +76,7 @@ import Timekeeping
 
     @Test("Refuses a request with an invalid path", arguments: ["a", "/a b", "/a#b", "/a\r\nX: y", "https://evil.example"])
     func badPath(path: String) async throws {
-        let transport = ScriptedTransport([.answer(status: 200)])
+        let transport = ScriptedTransport([.response(status: 200)])
         let api = try client(transport)
         let error = await failure { _ = try await api.exchange(request(.get, path)) }
         #expect(error?.kind == .invalidRequest && transport.sent.isEmpty)
@@ -85,7 +85,7 @@ import Timekeeping
     @Test("An operation's name is the endpoint of its calls")
     func operation() async throws {
         let endpoints = Mutex<[String]>([])
-        var api = try client(ScriptedTransport([.answer(status: 200), .answer(status: 200)]))
+        var api = try client(ScriptedTransport([.response(status: 200), .response(status: 200)]))
         api.listeners = [ClosureListener { event in endpoints.withLock { $0.append("\(event.endpoint)") } }]
         api.policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/createOrder", method: .post)
         _ = try await api.exchange(request(.post), operation: "createOrder")

@@ -9,7 +9,7 @@ import Timekeeping
 
 @Suite(.timeLimit(.minutes(10))) struct BreakerMiddlewareTests {
     private let clock = ManualClock()
-    private let failed = ScriptedTransport.Step.answer(status: 500)
+    private let failed = ScriptedTransport.Step.response(status: 500)
     private let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
 
     private func client(
@@ -32,7 +32,9 @@ import Timekeeping
 
     @Test("Five failed calls open an endpoint's circuit; the call a second later probes")
     func story() async throws {
-        let (client, transport) = try client(Array(repeating: failed, count: 6) + [.answer(status: 200), .answer(status: 200)])
+        let (client, transport) = try client(
+            Array(repeating: failed, count: 6) + [.response(status: 200), .response(status: 200)]
+        )
         for _ in 0..<5 { #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 500) }
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.kind == .unavailable && error?.retryAfter == .seconds(1) && error?.attempts == 0)
@@ -58,7 +60,7 @@ import Timekeeping
 
     @Test("A call waits up to 2 s to become the probe")
     func waits() async throws {
-        let steps = Array(repeating: failed, count: 5) + [.answer(status: 200)]
+        let steps = Array(repeating: failed, count: 5) + [.response(status: 200)]
         let (client, transport) = try client(steps, rules: BreakerRules(failuresInARow: 5))
         for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
         let call = Task { try await client.send(.get, "/a").response.status.code }
@@ -69,7 +71,7 @@ import Timekeeping
 
     @Test("One failing endpoint never blocks another")
     func otherEndpoints() async throws {
-        let (client, transport) = try client(Array(repeating: failed, count: 5) + [.answer(status: 200)])
+        let (client, transport) = try client(Array(repeating: failed, count: 5) + [.response(status: 200)])
         for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
         _ = try await client.send(.get, "/b")
         #expect(transport.sent.count == 6)
@@ -110,7 +112,8 @@ import Timekeeping
     @Test(
         "Trap: a 429, another 4xx or an offline device never opens the circuit",
         arguments: [
-            .answer(status: 429), .answer(status: 401), .answer(status: 404), .answer(status: 408), .answer(status: 503),
+            .response(status: 429), .response(status: 401), .response(status: 404), .response(status: 408),
+            .response(status: 503),
             .failure(TransportError(.noInternet, message: "", wasSent: false)),
             .failure(TransportError(.cancelled, message: "", wasSent: true)),
         ] as [ScriptedTransport.Step]
@@ -123,7 +126,7 @@ import Timekeeping
 
     @Test("Trap: a neutral outcome of the probe frees its place, so the circuit can close")
     func neutralProbe() async throws {
-        let limited = Array(repeating: ScriptedTransport.Step.answer(status: 503), count: 10)
+        let limited = Array(repeating: ScriptedTransport.Step.response(status: 503), count: 10)
         let (client, transport) = try client(Array(repeating: failed, count: 5) + limited)
         for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
         clock.advance(by: .seconds(1))

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Responses that are stored by their ETag") struct ResponseCacheTests {
     private let cache = MemoryResponseCache()
-    private static let fresh = ScriptedTransport.Step.answer(
+    private static let fresh = ScriptedTransport.Step.response(
         status: 200,
         headers: [.eTag: "\"1\""],
         body: #"{"id":1,"name":"a"}"#
     )
-    private static let confirmed = ScriptedTransport.Step.answer(status: 304, headers: [.eTag: "\"1\""])
+    private static let confirmed = ScriptedTransport.Step.response(status: 304, headers: [.eTag: "\"1\""])
 
     private func client(_ transport: ScriptedTransport, session: Session? = nil) throws -> APIClient {
         var api = APIClient(
@@ -48,7 +48,7 @@ import Testing
     @Test("Stores a private response only for a session, as a header may name the user")
     func privateResponses() async throws {
         let headers: HTTPFields = [.eTag: "\"3\"", .cacheControl: "max-age=0, private"]
-        let step = ScriptedTransport.Step.answer(status: 200, headers: headers, body: #"{"id":1,"name":"a"}"#)
+        let step = ScriptedTransport.Step.response(status: 200, headers: headers, body: #"{"id":1,"name":"a"}"#)
         let transport = ScriptedTransport([step, step])
         let api = try client(transport)
         for _ in 0..<2 { let _: Activity = try await api.get("/me") }
@@ -57,8 +57,8 @@ import Testing
 
     @Test("A changed response replaces the stored one")
     func changes() async throws {
-        let changed = ScriptedTransport.Step.answer(status: 200, headers: [.eTag: "\"2\""], body: #"{"id":2,"name":"b"}"#)
-        let transport = ScriptedTransport([Self.fresh, changed, .answer(status: 304)])
+        let changed = ScriptedTransport.Step.response(status: 200, headers: [.eTag: "\"2\""], body: #"{"id":2,"name":"b"}"#)
+        let transport = ScriptedTransport([Self.fresh, changed, .response(status: 304)])
         let api = try client(transport)
         var names: [String] = []
         for _ in 0..<3 { names.append((try await api.get("/a") as Activity).name) }
@@ -75,8 +75,8 @@ import Testing
 
     @Test("Updates headers on confirmation, and removes a response that forbids storing")
     func freshens() async throws {
-        let again = ScriptedTransport.Step.answer(status: 304, headers: [.eTag: "\"1\"", .lastModified: "now"])
-        let last = ScriptedTransport.Step.answer(status: 304, headers: [.eTag: "\"1\"", .cacheControl: "no-store"])
+        let again = ScriptedTransport.Step.response(status: 304, headers: [.eTag: "\"1\"", .lastModified: "now"])
+        let last = ScriptedTransport.Step.response(status: 304, headers: [.eTag: "\"1\"", .cacheControl: "no-store"])
         let api = try client(ScriptedTransport([Self.fresh, again, last]))
         _ = try await api.send(.get, "/a")
         let second = try await api.send(.get, "/a")
@@ -88,7 +88,7 @@ import Testing
 
     @Test("A 304 for another version causes a new request")
     func otherVersion() async throws {
-        let transport = ScriptedTransport([Self.fresh, .answer(status: 304, headers: [.eTag: "\"9\""]), Self.fresh])
+        let transport = ScriptedTransport([Self.fresh, .response(status: 304, headers: [.eTag: "\"9\""]), Self.fresh])
         let api = try client(transport)
         for _ in 0..<2 { let _: Activity = try await api.get("/a") }
         #expect(tags(transport) == [nil, "\"1\"", nil])
@@ -102,7 +102,7 @@ import Testing
         ] as [HTTPFields]
     )
     func unstorable(headers: HTTPFields) async throws {
-        let step = ScriptedTransport.Step.answer(status: 200, headers: headers, body: #"{"id":1,"name":"a"}"#)
+        let step = ScriptedTransport.Step.response(status: 200, headers: headers, body: #"{"id":1,"name":"a"}"#)
         let transport = ScriptedTransport([Self.fresh, step, step])
         let api = try client(transport)
         for _ in 0..<3 { let _: Activity = try await api.get("/a") }
@@ -125,7 +125,7 @@ import Testing
 
     @Test("Reuses a response with Vary only for the same value of that header")
     func varies() async throws {
-        let step = ScriptedTransport.Step.answer(
+        let step = ScriptedTransport.Step.response(
             status: 200,
             headers: [.eTag: "\"1\"", .vary: "Accept-Language, Authorization"],
             body: #"{"id":1,"name":"a"}"#
@@ -151,7 +151,7 @@ import Testing
 
     @Test("A session's responses survive the refresh of its token")
     func refreshes() async throws {
-        let transport = ScriptedTransport([Self.fresh, .answer(status: 401, body: "{}"), Self.confirmed])
+        let transport = ScriptedTransport([Self.fresh, .response(status: 401, body: "{}"), Self.confirmed])
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))) { _ in
             Credentials(accessToken: "new", refreshToken: "r")
         }
@@ -188,7 +188,7 @@ import Testing
 
     @Test("A sign-in as another user and an ended session remove the earlier responses")
     func replaced() async throws {
-        let transport = ScriptedTransport([Self.fresh, Self.fresh, .answer(status: 401, body: "{}")])
+        let transport = ScriptedTransport([Self.fresh, Self.fresh, .response(status: 401, body: "{}")])
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "one", refreshToken: "r"))) { _ in
             var refused = APIError(.unauthorized)
             refused.status = 401
@@ -231,7 +231,7 @@ import Testing
 
     @Test("Without a cache, a caller's own condition returns the 304 as a success")
     func ownCondition() async throws {
-        let transport = ScriptedTransport([.answer(status: 304), .answer(status: 304), .answer(status: 200, body: "{}")])
+        let transport = ScriptedTransport([.response(status: 304), .response(status: 304), .response(status: 200, body: "{}")])
         let api = try makeClient(transport)
         let confirmed = try await api.send(.get, "/a", headers: [.ifNoneMatch: "\"1\""])
         #expect(confirmed.response.isNotModified && confirmed.response.status == .notModified && confirmed.body.isEmpty)
@@ -243,14 +243,14 @@ import Testing
 
     @Test("A 304 without a condition is an error")
     func unasked() async throws {
-        let api = try makeClient(ScriptedTransport([.answer(status: 304)]))
+        let api = try makeClient(ScriptedTransport([.response(status: 304)]))
         let error = await failure { _ = try await api.send(.get, "/a") }
         #expect(error?.status == 304)
     }
 
     @Test("A confirmation counts as a success for retries and gates")
     func pipeline() async throws {
-        let transport = ScriptedTransport([Self.fresh, .answer(status: 500), Self.confirmed])
+        let transport = ScriptedTransport([Self.fresh, .response(status: 500), Self.confirmed])
         var api = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,

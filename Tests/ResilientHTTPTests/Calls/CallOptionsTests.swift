@@ -80,7 +80,7 @@ import Timekeeping
 
     @Test("Retries a call by the retry policy of its options")
     func retry() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 500), count: 2))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 500), count: 2))
         let api = try client(transport)
         let error = await failure { _ = try await api.send(.get, "/a", options: .retry(.never)) }
         #expect(error?.kind == .server && error?.attempts == 1 && transport.sent.count == 1)
@@ -89,7 +89,7 @@ import Timekeeping
     @Test("With idempotency, a POST sends one key on all attempts, also the caller's own")
     func idempotency() throws {
         let transport = ScriptedTransport([
-            .answer(status: 500), .answer(status: 200), .answer(status: 500), .answer(status: 200),
+            .response(status: 500), .response(status: 200), .response(status: 500), .response(status: 200),
         ])
         let api = try client(transport)
         let call = Outcome<Int>(on: executor) {
@@ -105,7 +105,7 @@ import Timekeeping
 
     @Test("Does not repeat a POST without a key")
     func withoutKey() async throws {
-        let transport = ScriptedTransport([.answer(status: 500)])
+        let transport = ScriptedTransport([.response(status: 500)])
         let api = try client(transport)
         let error = await failure { _ = try await api.send(.post, "/a") }
         #expect(error?.attempts == 1 && transport.sent.first?.request.headerFields[.idempotencyKey] == nil)
@@ -116,7 +116,7 @@ import Timekeeping
         arguments: ["", "a\"b", "a\\b", "a b", "ñ", "a\r\nb"]
     )
     func invalidKey(key: String) async throws {
-        let transport = ScriptedTransport([.answer(status: 200)])
+        let transport = ScriptedTransport([.response(status: 200)])
         let api = try client(transport)
         let error = await failure { _ = try await api.send(.post, "/a", options: .idempotencyKey(key), context: "c") }
         #expect(error?.kind == .invalidRequest && error?.context == "c" && error?.attempts == 0 && transport.sent.isEmpty)
@@ -124,7 +124,7 @@ import Timekeeping
 
     @Test("A call sends its priority in the header of RFC 9218, and none by default")
     func priorityHeader() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 200), count: 3))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 200), count: 3))
         let api = try client(transport)
         for priority in CallPriority.allCases { _ = try await api.send(.get, "/a", options: .priority(priority)) }
         #expect(transport.sent.map { $0.request.headerFields[.priority] } == ["u=5", nil, "u=1"])

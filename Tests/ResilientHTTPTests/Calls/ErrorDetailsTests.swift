@@ -12,7 +12,7 @@ import Testing
     }
 
     private func refusal(_ body: String, status: Int = 409, coding: JSONCoding = .snakeCase) async throws -> APIError {
-        var api = try makeClient(ScriptedTransport([.answer(status: status, body: body)]))
+        var api = try makeClient(ScriptedTransport([.response(status: status, body: body)]))
         api.coding = coding
         return try #require(await failure { let _: Activity = try await api.get("/a") })
     }
@@ -68,7 +68,7 @@ import Testing
     @Test("The raw body is in no description and in no log")
     func hidden() async throws {
         let log = CapturedLog()
-        var api = try makeClient(ScriptedTransport([.answer(status: 409, body: #"{"secret_word":"xyzzy"}"#)]))
+        var api = try makeClient(ScriptedTransport([.response(status: 409, body: #"{"secret_word":"xyzzy"}"#)]))
         api.listeners = [LogListener(log.logger)]
         let error = try #require(await failure { let _: Activity = try await api.get("/a") })
         #expect(!error.body.isEmpty)

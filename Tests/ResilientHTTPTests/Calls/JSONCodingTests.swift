@@ -15,7 +15,7 @@ import Testing
     private let event = Event(createdAt: Date(timeIntervalSince1970: 1_762_252_200.25), displayName: "a")
 
     private func roundTrip(_ coding: JSONCoding, _ body: String) async throws -> (value: Event, sent: String) {
-        let transport = ScriptedTransport([.answer(status: 200, body: body)])
+        let transport = ScriptedTransport([.response(status: 200, body: body)])
         var api = try makeClient(transport)
         api.coding = coding
         let value: Event = try await api.post("/events", event)
@@ -39,7 +39,7 @@ import Testing
     func list() async throws {
         let element = #"{"created_at":"2025-11-04T10:30:00.25Z","display_name":"a"}"#
         let transport = ScriptedTransport([
-            .answer(status: 200, body: "[\(element)]"), .answer(status: 200, body: #"{"success":true,"data":[\#(element)]}"#),
+            .response(status: 200, body: "[\(element)]"), .response(status: 200, body: #"{"success":true,"data":[\#(element)]}"#),
         ])
         var api = try makeClient(transport)
         api.coding = .snakeCase

@@ -6,7 +6,7 @@ import ResilientHTTP
 import Testing
 
 @Suite("The verbs of a client") struct VerbTests {
-    private let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"id":1,"name":"a"}"#), count: 4))
+    private let transport = ScriptedTransport(Array(repeating: .response(status: 200, body: #"{"id":1,"name":"a"}"#), count: 4))
     private let activity = Activity(id: 1, name: "a")
     private let written = Array(#"{"id":1,"name":"a"}"#.utf8)
 
@@ -26,7 +26,7 @@ import Testing
 
     @Test("Verbs without a used result accept a response without content")
     func nothing() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 204), count: 6))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 204), count: 6))
         let api = try makeClient(transport)
         try await api.post("/a", activity)
         try await api.put("/a/1", activity)
@@ -47,7 +47,7 @@ import Testing
 
     @Test("HEAD returns the head of the response")
     func head() async throws {
-        let transport = ScriptedTransport([.answer(status: 200, headers: [.contentLength: "12"])])
+        let transport = ScriptedTransport([.response(status: 200, headers: [.contentLength: "12"])])
         let response = try await makeClient(transport).head("/a/1", query: [URLQueryItem(name: "v", value: "2")])
         #expect(response.headerFields[.contentLength] == "12")
         #expect(transport.sent.first?.request.method == .head && transport.sent.first?.request.path == "/a/1?v=2")
@@ -62,7 +62,7 @@ import Testing
 
     @Test("Every verb reports a refusal as the typed error, with the context")
     func refusals() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 404, body: "{}"), count: 6))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 404, body: "{}"), count: 6))
         let api = try makeClient(transport)
         let body = activity
         let errors = [
@@ -78,7 +78,7 @@ import Testing
 }
 
 @Suite("Query items") struct QueryTests {
-    private let transport = ScriptedTransport([.answer(status: 200, body: "{}")])
+    private let transport = ScriptedTransport([.response(status: 200, body: "{}")])
 
     @Test(
         "Every character outside RFC 3986's unreserved set is percent-encoded",

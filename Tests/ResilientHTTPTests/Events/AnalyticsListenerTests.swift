@@ -34,7 +34,7 @@ import Testing
     func apiError() async throws {
         let body =
             #"{"error":{"code":"RESOURCE_NOT_FOUND","message":"m","timestamp":"2025-11-04T10:29:58Z","request_id":"r1"}}"#
-        let client = try client(.answer(status: 404, body: body))
+        let client = try client(.response(status: 404, body: body))
         _ = await failure { _ = try await client.send(.get, "/api/lessons/17?token=secret") }
         let error = try #require(recorder.errors.first)
         #expect(recorder.names == ["api_error"])
@@ -48,7 +48,7 @@ import Testing
 
     @Test("server_error is reported beside api_error for a failure of the server", arguments: [500, 502, 503, 408])
     func serverError(status: Int) async throws {
-        let client = try client(.answer(status: status))
+        let client = try client(.response(status: status))
         _ = await failure { _ = try await client.send(.get, "/api/lessons") }
         #expect(recorder.names == ["api_error", "server_error"])
         #expect(recorder.errors.last?.message == "Algo salió mal. Por favor, intenta de nuevo.")
@@ -73,7 +73,7 @@ import Testing
         ]
     )
     func secrets(body: String) async throws {
-        let client = try client(.answer(status: 400, body: body))
+        let client = try client(.response(status: 400, body: body))
         let headers: HTTPFields = [.authorization: "Bearer s3cret"]
         _ = await failure { _ = try await client.send(.post, "/api/users/ana@example.org?token=s3cret", headers: headers) }
         #expect(recorder.names == ["api_error"])
@@ -84,7 +84,7 @@ import Testing
     @Test("Does not report a success or a call that the app canceled")
     func notReported() async throws {
         let client = try client(
-            .answer(status: 200, body: "{}"),
+            .response(status: 200, body: "{}"),
             .failure(TransportError(.cancelled, message: "", wasSent: false))
         )
         _ = try await client.send(.get, "/api/lessons")

@@ -41,8 +41,8 @@ import Timekeeping
         let ear = Ear()
         let client = try client(
             [
-                .answer(status: 503, headers: [.retryAfter: "2", .requestID: "r1"]),
-                .answer(status: 200, headers: [.requestID: "r2"]),
+                .response(status: 503, headers: [.retryAfter: "2", .requestID: "r1"]),
+                .response(status: 200, headers: [.requestID: "r2"]),
             ],
             listeners: [ear]
         )
@@ -74,7 +74,7 @@ import Timekeeping
     @Test("A failed call reports why it was not retried")
     func gaveUp() async throws {
         let ear = Ear()
-        let client = try client([.answer(status: 404)], listeners: [ear])
+        let client = try client([.response(status: 404)], listeners: [ear])
         _ = await failure { _ = try await client.send(.get, "/a") }
         #expect(ear.events.map(\.kind).contains(.gaveUp(.notRetryable)))
         guard case .finished(let summary) = ear.events.last?.kind else { return }
@@ -84,7 +84,7 @@ import Timekeeping
     @Test("Reports a refusal of the client itself with no request sent")
     func refusedLocally() async throws {
         let ear = Ear()
-        let client = try client([.answer(status: 503, headers: [.retryAfter: "50"])], listeners: [ear])
+        let client = try client([.response(status: 503, headers: [.retryAfter: "50"])], listeners: [ear])
         _ = await failure { _ = try await client.send(.get, "/a") }
         _ = await failure { _ = try await client.send(.get, "/a") }
         let last = ear.events.suffix(3).map(\.kind)
@@ -96,7 +96,7 @@ import Timekeeping
     @Test("Counts errors by code and endpoint for an hour, within a bound")
     func tally() async throws {
         let tally = ErrorTally(clock: MonotonicClock(clock))
-        let client = try client(Array(repeating: .answer(status: 404), count: 600), listeners: [tally])
+        let client = try client(Array(repeating: .response(status: 404), count: 600), listeners: [tally])
         for _ in 0..<3 { _ = await failure { _ = try await client.send(.get, "/a") } }
         clock.advance(by: .seconds(600))
         _ = await failure { _ = try await client.send(.get, "/b") }
@@ -127,7 +127,7 @@ extension CallEventTests {
     @Test("A success whose body can't be decoded is a failed call for its listeners")
     func undecodable() async throws {
         let ear = Ear()
-        let client = try client([.answer(status: 200, body: #"{"id":"x"}"#)], listeners: [ear])
+        let client = try client([.response(status: 200, body: #"{"id":"x"}"#)], listeners: [ear])
         let error = await failure { let _: Activity = try await client.get("/a") }
         #expect(error?.kind == .decoding)
         guard case .finished(let summary) = ear.events.last?.kind else {

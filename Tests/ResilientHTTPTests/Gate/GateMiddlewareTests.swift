@@ -24,7 +24,7 @@ import Timekeeping
     @Test("After a 503, calls to the host fail at once, unsent, with the time in the error")
     func host() async throws {
         let (client, transport) = try client([
-            .answer(status: 503, headers: [.retryAfter: "2"]), .answer(status: 200), .answer(status: 200),
+            .response(status: 503, headers: [.retryAfter: "2"]), .response(status: 200), .response(status: 200),
         ])
         let first = await failure { _ = try await client.send(.get, "/a") }
         #expect(first?.status == 503 && first?.hold == LocalHold(.gate, wait: .seconds(6)))
@@ -43,7 +43,7 @@ import Timekeeping
 
     @Test("Waits for a gate that opens within 2 s, and the call succeeds")
     func short() async throws {
-        let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "2"]), .answer(status: 200)])
+        let (client, transport) = try client([.response(status: 503, headers: [.retryAfter: "2"]), .response(status: 200)])
         _ = await failure { _ = try await client.send(.get, "/a") }
         clock.advance(by: .seconds(4))
         let call = Task { try await client.send(.get, "/a").response.status.code }
@@ -54,7 +54,7 @@ import Timekeeping
 
     @Test("Does not wait for a gate that opens after the deadline")
     func deadline() async throws {
-        var (client, transport) = try client([.answer(status: 503)])
+        var (client, transport) = try client([.response(status: 503)])
         _ = await failure { [client] in _ = try await client.send(.get, "/a") }
         client.timeout = .milliseconds(400)
         let error = await failure { [client] in _ = try await client.send(.get, "/a") }
@@ -63,8 +63,8 @@ import Timekeeping
 
     @Test("A 429 closes its own endpoint for at most a minute, as accounts may differ")
     func endpoint() async throws {
-        let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "3600"])
-        let (client, transport) = try client([limited, .answer(status: 200), .answer(status: 200)])
+        let limited = ScriptedTransport.Step.response(status: 429, headers: [.retryAfter: "3600"])
+        let (client, transport) = try client([limited, .response(status: 200), .response(status: 200)])
         #expect(await failure { _ = try await client.send(.post, "/reset") }?.status == 429)
         let held = await failure { _ = try await client.send(.post, "/reset") }
         #expect(held?.retryAfter == .seconds(60) && held?.kind == .throttled && held?.code == .throttled)
@@ -76,12 +76,12 @@ import Timekeeping
 
     @Test("An HTML 503 with Retry-After: 3600 never blocks a healthy host")
     func page() async throws {
-        let page = ScriptedTransport.Step.answer(
+        let page = ScriptedTransport.Step.response(
             status: 503,
             headers: [.retryAfter: "3600", .contentType: "text/html"],
             body: "<html><body>Maintenance</body></html>"
         )
-        let (client, transport) = try client([page, .answer(status: 200)])
+        let (client, transport) = try client([page, .response(status: 200)])
         #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503)
         clock.advance(by: .seconds(1))
         _ = try await client.send(.get, "/a")
@@ -91,7 +91,7 @@ import Timekeeping
     @Test("Closes for an hour if body and header of the API's own error both name it")
     func confirmed() async throws {
         let body = #"{"error":{"code":"SERVER_MAINTENANCE","details":{"retry_after":3600}}}"#
-        let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "3600"], body: body)])
+        let (client, transport) = try client([.response(status: 503, headers: [.retryAfter: "3600"], body: body)])
         #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503)
         clock.advance(by: .seconds(3_500))
         #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .unavailable)
@@ -101,7 +101,7 @@ import Timekeeping
     @Test("gates.reopen(host:) releases one probe at once, and the others on its success")
     func reopen() async throws {
         let (client, transport) = try client([
-            .answer(status: 503, headers: [.retryAfter: "50"]), .answer(status: 200), .answer(status: 200),
+            .response(status: 503, headers: [.retryAfter: "50"]), .response(status: 200), .response(status: 200),
         ])
         _ = await failure { _ = try await client.send(.get, "/a") }
         client.gates.reopen(host: "other.example.org")
@@ -116,7 +116,7 @@ import Timekeeping
     @Test("A change of the network path reopens gates with one probe")
     func networkChange() async throws {
         let connectivity = Connectivity()
-        let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "50"]), .answer(status: 200)]
+        let steps: [ScriptedTransport.Step] = [.response(status: 503, headers: [.retryAfter: "50"]), .response(status: 200)]
         let (client, transport) = try client(steps, connectivity: connectivity)
         _ = await failure { _ = try await client.send(.get, "/a") }
         #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .unavailable)
@@ -128,7 +128,7 @@ import Timekeeping
     @Test("Other failures, cancellation among them, close no gate")
     func others() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
-        let steps: [ScriptedTransport.Step] = [.answer(status: 500), .answer(status: 404), lost, .answer(status: 200)]
+        let steps: [ScriptedTransport.Step] = [.response(status: 500), .response(status: 404), lost, .response(status: 200)]
         let (client, transport) = try client(steps)
         for _ in 0..<3 { _ = await failure { _ = try await client.send(.get, "/a") } }
         _ = try await client.send(.get, "/a")
@@ -137,7 +137,7 @@ import Timekeeping
 
     @Test("Trap: bounds the stored gates, however many paths are limited")
     func bounded() async throws {
-        let limited = ScriptedTransport.Step.answer(status: 429)
+        let limited = ScriptedTransport.Step.response(status: 429)
         let (client, _) = try client(Array(repeating: limited, count: 3_000))
         for number in 0..<3_000 { _ = await failure { _ = try await client.send(.get, "/word\(String(number, radix: 36))x") } }
         #expect(gate.count <= GateTable.capacity)
@@ -149,7 +149,8 @@ import Timekeeping
         let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         let url = try #require(URL(string: "https://api.example.org"))
         let transport = ScriptedTransport([
-            .answer(status: 503), .answer(status: 401), .answer(status: 200, body: #"{"token":"fresh"}"#), .answer(status: 200),
+            .response(status: 503), .response(status: 401), .response(status: 200, body: #"{"token":"fresh"}"#),
+            .response(status: 200),
         ])
         var refreshing = APIClient(baseURL: url, transport: transport, middleware: middleware, environment: environment)
         refreshing.policies.set(.sessionRefresh, for: "/refresh", method: .post)

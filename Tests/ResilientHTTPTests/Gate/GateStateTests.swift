@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Returns the pass of an admitted request.
-    private func pass(_ response: GateState.Answer) -> GateState.Pass? {
+    private func pass(_ response: GateState.Decision) -> GateState.Pass? {
         if case .admitted(let pass) = response { pass } else { nil }
     }
 

@@ -19,7 +19,7 @@ import Timekeeping
     private func page(_ body: String, link: String? = nil) -> ScriptedTransport.Step {
         var headers = HTTPFields()
         headers[.link] = link
-        return .answer(status: 200, headers: headers, body: body)
+        return .response(status: 200, headers: headers, body: body)
     }
 
     @Test("Follows the links of the Link header, relative and absolute")
@@ -115,7 +115,7 @@ import Timekeeping
 
     @Test("An error ends the sequence")
     func ends() async throws {
-        let transport = ScriptedTransport([page("[1]"), .answer(status: 404), page("[2]")])
+        let transport = ScriptedTransport([page("[1]"), .response(status: 404), page("[2]")])
         var iterator = try makeClient(transport).pages("/a", of: [Int].self, by: .number()).makeAsyncIterator()
         #expect(try await iterator.next() == [1])
         await #expect(throws: APIError.self) { try await iterator.next() }

@@ -49,7 +49,7 @@ private let unsent = ScriptedTransport.Step.failure(TransportError(.unreachable,
 
     @Test("Reports the response of the server if the last attempt got one")
     func gotResponse() async throws {
-        let (error, _) = try await error(of: [lost, lost, .answer(status: 409)])
+        let (error, _) = try await error(of: [lost, lost, .response(status: 409)])
         #expect(error?.kind == .conflict && error?.status == 409)
     }
 

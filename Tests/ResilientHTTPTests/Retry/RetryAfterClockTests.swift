@@ -23,13 +23,13 @@ import Timekeeping
             let end = moment + Int64(delay)
             let date = HTTPDateText.text(moment)
             return switch self {
-            case .seconds: .answer(status: 503, headers: [.retryAfter: "\(delay)"])
-            case .date: .answer(status: 503, headers: [.date: date, .retryAfter: HTTPDateText.text(end)])
-            case .dateOfRFC850: .answer(status: 503, headers: [.date: date, .retryAfter: HTTPDateText.text(end, in: .rfc850)])
-            case .dateOfC: .answer(status: 503, headers: [.date: date, .retryAfter: HTTPDateText.text(end, in: .asctime)])
-            case .dateWithoutDate: .answer(status: 503, headers: [.retryAfter: HTTPDateText.text(end)])
+            case .seconds: .response(status: 503, headers: [.retryAfter: "\(delay)"])
+            case .date: .response(status: 503, headers: [.date: date, .retryAfter: HTTPDateText.text(end)])
+            case .dateOfRFC850: .response(status: 503, headers: [.date: date, .retryAfter: HTTPDateText.text(end, in: .rfc850)])
+            case .dateOfC: .response(status: 503, headers: [.date: date, .retryAfter: HTTPDateText.text(end, in: .asctime)])
+            case .dateWithoutDate: .response(status: 503, headers: [.retryAfter: HTTPDateText.text(end)])
             case .body:
-                .answer(
+                .response(
                     status: 503,
                     body: #"{"error":{"code":"SERVER_SERVICE_UNAVAILABLE","details":{"retry_after":\#(delay)}}}"#
                 )
@@ -53,7 +53,7 @@ import Timekeeping
         middleware: [any ClientMiddleware]
     ) throws -> Story {
         let (clock, executor) = (ManualClock(), SteppedExecutor())
-        let transport = RecordingTransport(clock, [step] + Array(repeating: .answer(status: 200), count: 9))
+        let transport = RecordingTransport(clock, [step] + Array(repeating: .response(status: 200), count: 9))
         let client = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,

@@ -46,7 +46,7 @@ import Timekeeping
 
     @Test("Retries a GET after at most 1, 2 and 4 s with its attempt's number, then fails")
     func backoff() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 503), count: 4))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 503), count: 4))
         let client = try client(transport)
         let error = await run(waits: [.seconds(1), .seconds(2), .seconds(4)]) { _ = try await client.send(.get, "/a") }
         #expect(error?.kind == .server && error?.attempts == 4)
@@ -55,7 +55,7 @@ import Timekeeping
 
     @Test("Trap: only one of two stacked clients retries")
     func stacked() async throws {
-        let transport = ScriptedTransport([.answer(status: 503)])
+        let transport = ScriptedTransport([.response(status: 503)])
         let client = try client(transport)
         let error = await failure { _ = try await client.send(.get, "/a", headers: [.retryAttempt: "1"]) }
         #expect(error?.attempts == 1 && transport.sent.count == 1)
@@ -64,7 +64,7 @@ import Timekeeping
     @Test("Trap: never retries an unkeyed POST whose bytes may have been sent", arguments: [HTTPRequest.Method.post, .patch])
     func unkeyed(method: HTTPRequest.Method) async throws {
         let steps: [ScriptedTransport.Step] = [
-            .answer(status: 503, headers: [.retryAfter: "1"]),
+            .response(status: 503, headers: [.retryAfter: "1"]),
             .failure(TransportError(.connectionLost, message: "", wasSent: true)),
             .failure(TransportError(.timeout, message: "", wasSent: true)),
         ]
@@ -79,13 +79,13 @@ import Timekeeping
     @Test("Retries a POST that certainly was not sent, and one with a key with that key")
     func keyed() async throws {
         let unsent = ScriptedTransport([
-            .failure(TransportError(.unreachable, message: "", wasSent: false)), .answer(status: 200),
+            .failure(TransportError(.unreachable, message: "", wasSent: false)), .response(status: 200),
         ])
         let plain = try client(unsent)
         #expect(await run(waits: [.seconds(1)]) { _ = try await plain.send(.post, "/a") } == nil)
 
         let lost = ScriptedTransport([
-            .failure(TransportError(.connectionLost, message: "", wasSent: true)), .answer(status: 200),
+            .failure(TransportError(.connectionLost, message: "", wasSent: true)), .response(status: 200),
         ])
         var keyed = try client(lost, middleware: [IdempotencyKeyMiddleware(), RetryMiddleware()])
         keyed.policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/a", method: .post)
@@ -97,7 +97,7 @@ import Timekeeping
 
     @Test("Does not repeat a body that can be sent only once")
     func oneShot() async throws {
-        let transport = ScriptedTransport([.answer(status: 503)])
+        let transport = ScriptedTransport([.response(status: 503)])
         let client = try client(transport)
         let body = RequestBody([1], contentType: "application/octet-stream", isOneShot: true)
         let error = await failure { _ = try await client.send(.put, "/a", body: body) }
@@ -106,7 +106,7 @@ import Timekeeping
 
     @Test("Trap: does not begin a delay past the deadline, and the error reports the time")
     func deadline() async throws {
-        let transport = ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "20"])])
+        let transport = ScriptedTransport([.response(status: 503, headers: [.retryAfter: "20"])])
         let client = try client(transport, timeout: .seconds(20))
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.retryAfter == .seconds(20) && clock.now == .init())
@@ -129,7 +129,7 @@ import Timekeeping
     @Test("Trap: too many failed calls stop all retries, and successes restore them")
     func budget() async throws {
         let budget = RetryBudget()
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 503, headers: [.retryAfter: "1"]), count: 6))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 503, headers: [.retryAfter: "1"]), count: 6))
         let client = try client(transport, middleware: [RetryMiddleware(budget: budget)])
         #expect(
             await run(waits: [.milliseconds(1_100), .milliseconds(2_100), .milliseconds(4_100)]) {
@@ -156,7 +156,7 @@ import Timekeeping
 
     @Test("Cancellation ends a delay at once")
     func cancelled() async throws {
-        let client = try client(ScriptedTransport([.answer(status: 503)]))
+        let client = try client(ScriptedTransport([.response(status: 503)]))
         let call = Task { await failure { _ = try await client.send(.get, "/a") } }
         await clock.waitForSleepers()
         call.cancel()
@@ -166,7 +166,7 @@ import Timekeeping
 
     @Test("Every attempt sends the remaining time")
     func timeLeft() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 503, headers: [.retryAfter: "4"]), count: 3))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 503, headers: [.retryAfter: "4"]), count: 3))
         let client = try client(transport, timeout: .seconds(12), chance: 0)
         _ = await run(waits: [.seconds(4), .seconds(4)]) { _ = try await client.send(.get, "/a") }
         #expect(transport.sent.map { $0.request.headerFields[.requestTimeout] } == ["10000", "8000", "4000"])

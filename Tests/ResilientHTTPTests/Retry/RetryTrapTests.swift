@@ -48,7 +48,7 @@ import Timekeeping
     func skewedDate(skew: Int) throws {
         // By the server's own clock the delay is 30 s, whatever the local clock shows.
         let told: HTTPFields = [.date: "Tue, 04 Nov 2025 10:30:00 GMT", .retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
-        let dated = RecordingTransport(clock, [.answer(status: 503, headers: told), .answer(status: 200)])
+        let dated = RecordingTransport(clock, [.response(status: 503, headers: told), .response(status: 200)])
         let wrong = Self.start.addingTimeInterval(Double(skew))
         #expect(run(try client(dated, wallClock: { wrong })).error == nil)
         #expect(dated.instants == [.zero, .seconds(30)])
@@ -57,7 +57,7 @@ import Timekeeping
         // hangs.
         let now = clock.now.offset
         let bare: HTTPFields = [.retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
-        let undated = RecordingTransport(clock, [.answer(status: 503, headers: bare), .answer(status: 200)])
+        let undated = RecordingTransport(clock, [.response(status: 503, headers: bare), .response(status: 200)])
         let call = run(try client(undated, wallClock: { wrong }), until: now + .seconds(300))
         let wait = 30 - skew
         #expect(call.isOver)
@@ -80,7 +80,7 @@ import Timekeeping
             let elapsed = clock.now.offset / .seconds(1)
             return start.addingTimeInterval(elapsed + (elapsed > 0 ? direction * 86_400 : 0))
         }
-        let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
+        let steps: [ScriptedTransport.Step] = [.response(status: 503, headers: [.retryAfter: "20"]), .response(status: 200)]
         let transport = RecordingTransport(clock, steps)
         let client = try client(transport, wallClock: jumping)
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
@@ -95,7 +95,7 @@ import Timekeeping
         arguments: [(Duration.seconds(60), 2), (.seconds(3_600), 1)]
     )
     func deviceSleep(asleep: Duration, requests: Int) throws {
-        let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
+        let steps: [ScriptedTransport.Step] = [.response(status: 503, headers: [.retryAfter: "20"]), .response(status: 200)]
         let transport = RecordingTransport(clock, steps)
         let client = try client(transport)
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
@@ -118,7 +118,7 @@ import Timekeeping
         )
         let transport = RecordingTransport(
             clock,
-            [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
+            [.response(status: 503, headers: [.retryAfter: "20"]), .response(status: 200)]
         )
         let client = try client(transport, session: session)
         // The credentials are loaded by a separate task, which the test does not step.
@@ -135,7 +135,7 @@ import Timekeeping
     func otherUser() async throws {
         let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
         let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment, refresh: { _ in .number(9) })
-        let transport = RecordingTransport(clock, [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)])
+        let transport = RecordingTransport(clock, [.response(status: 503, headers: [.retryAfter: "20"]), .response(status: 200)])
         let client = try client(transport, session: session)
         _ = try await session.credentials
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
@@ -151,7 +151,7 @@ import Timekeeping
         arguments: [ErrorCode.authInvalidCredentials, .apiKeyInvalid, .resourceForbidden]
     )
     func skewFix(code: ErrorCode) async throws {
-        let response = ScriptedTransport.Step.answer(
+        let response = ScriptedTransport.Step.response(
             status: code == .resourceForbidden ? 403 : 401,
             headers: [.errorCode: code.rawValue, .date: "Tue, 04 Nov 2025 22:30:00 GMT"]
         )
@@ -167,7 +167,7 @@ import Timekeeping
         arguments: [500, 503]
     )
     func spinning(status: Int) throws {
-        let transport = RecordingTransport(clock, Array(repeating: .answer(status: status), count: 10_000))
+        let transport = RecordingTransport(clock, Array(repeating: .response(status: status), count: 10_000))
         let client = try client(transport, middleware: ClientPipeline.standard())
         let loop = Outcome<Void>(on: executor) {
             for _ in 0..<1_000 { _ = await failure { _ = try await client.send(.get, "/a") } }

@@ -43,7 +43,7 @@ import Timekeeping
     }
 
     private func refusal(_ code: ErrorCode) -> ScriptedTransport.Step {
-        .answer(status: 401, headers: [.errorCode: code.rawValue])
+        .response(status: 401, headers: [.errorCode: code.rawValue])
     }
 
     private func tokens(_ transport: ScriptedTransport) -> [String?] {
@@ -78,14 +78,14 @@ import Timekeeping
 
     @Test("A call of an account carries the token of that account, also after a refresh")
     func own() async throws {
-        let transport = ScriptedTransport([refusal(.authTokenExpired), .answer(status: 200)])
+        let transport = ScriptedTransport([refusal(.authTokenExpired), .response(status: 200)])
         _ = try await client(transport, session(Self.credentials("A"))).send(.get, "/a", options: bound(to: "A"))
         #expect(tokens(transport) == ["Bearer A1", "Bearer A2"])
     }
 
     @Test("Sends nothing of a call of another account, or if no user is signed in", arguments: ["B", nil])
     func foreign(present: String?) async throws {
-        let transport = ScriptedTransport([.answer(status: 200)])
+        let transport = ScriptedTransport([.response(status: 200)])
         let client = try client(transport, session(present.map { Self.credentials($0) }))
         let error = await failure { _ = try await client.send(.get, "/a", options: bound(to: "A")) }
         #expect(error?.kind == .unauthorized && transport.sent.isEmpty && prompts.value == 0)
@@ -114,7 +114,7 @@ import Timekeeping
         }
         slot.withLock { $0 = session }
         defer { slot.withLock { $0 = nil } }
-        let transport = ScriptedTransport([refusal(.authTokenExpired), .answer(status: 200)])
+        let transport = ScriptedTransport([refusal(.authTokenExpired), .response(status: 200)])
         let client = try client(transport, session)
         let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
         #expect(error != nil && tokens(transport) == ["Bearer A1"] && prompts.value == 0)
@@ -127,7 +127,7 @@ import Timekeeping
             throw APIError(kind: .unauthorized, code: .authRefreshFailed, retry: .afterSignIn)
         }
         for code in [ErrorCode.authTokenExpired, .authSessionExpired] {
-            let transport = ScriptedTransport([refusal(code), .answer(status: 200)])
+            let transport = ScriptedTransport([refusal(code), .response(status: 200)])
             let client = try client(transport, session)
             let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
             #expect(error?.kind == .unauthorized && error?.code == code && transport.sent.count == 1)

@@ -39,7 +39,7 @@ import Timekeeping
     }
 
     private func refusal(_ code: ErrorCode?, status: Int = 401) -> ScriptedTransport.Step {
-        .answer(status: status, headers: code.map { [.errorCode: $0.rawValue] } ?? [:])
+        .response(status: status, headers: code.map { [.errorCode: $0.rawValue] } ?? [:])
     }
 
     private func tokens(_ transport: ScriptedTransport) -> [String?] {
@@ -51,7 +51,7 @@ import Timekeeping
         arguments: [ErrorCode?.some(.authTokenExpired), .some(.authTokenInvalid), nil]
     )
     func refreshes(code: ErrorCode?) async throws {
-        let transport = ScriptedTransport([refusal(code), .answer(status: 200)])
+        let transport = ScriptedTransport([refusal(code), .response(status: 200)])
         let (client, store) = try client(transport)
         _ = try await client.send(.post, "/a", body: RequestBody([1], contentType: "text/plain"))
         #expect(tokens(transport) == ["Bearer at1", "Bearer at2"] && refreshes.value == 1)
@@ -78,7 +78,7 @@ import Timekeeping
         arguments: [ErrorCode.authSessionExpired, .authRefreshFailed]
     )
     func ended(code: ErrorCode) async throws {
-        let transport = ScriptedTransport([refusal(code), .answer(status: 200)])
+        let transport = ScriptedTransport([refusal(code), .response(status: 200)])
         let (client, store) = try client(transport, signsIn: true)
         _ = try await client.send(.get, "/a")
         #expect(tokens(transport) == ["Bearer at1", "Bearer at9"] && refreshes.value == 0 && prompts.value == 1)
@@ -110,7 +110,7 @@ import Timekeeping
     @Test("Replaces a token that is about to expire before its use")
     func proactive() async throws {
         for (left, isRefreshed) in [(29.0, true), (-5.0, true), (31.0, false)] {
-            let transport = ScriptedTransport([.answer(status: 200)])
+            let transport = ScriptedTransport([.response(status: 200)])
             let (client, _) = try client(transport, credentials: .number(1, expiresAt: Self.now.addingTimeInterval(left)))
             let before = refreshes.value
             _ = try await client.send(.get, "/a")
@@ -121,7 +121,7 @@ import Timekeeping
 
     @Test("If an early refresh fails, uses the current token")
     func proactiveFailing() async throws {
-        let transport = ScriptedTransport([.answer(status: 200)])
+        let transport = ScriptedTransport([.response(status: 200)])
         let (client, store) = try client(
             transport,
             credentials: .number(1, expiresAt: Self.now.addingTimeInterval(10)),
@@ -134,10 +134,10 @@ import Timekeeping
 
     @Test("A signed-out user sends no token, and signs in if one is required")
     func signedOut() async throws {
-        let open = ScriptedTransport([.answer(status: 200)])
+        let open = ScriptedTransport([.response(status: 200)])
         _ = try await client(open, credentials: nil).0.send(.get, "/public")
         #expect(tokens(open) == [nil])
-        let closed = ScriptedTransport([refusal(.authTokenMissing), .answer(status: 200)])
+        let closed = ScriptedTransport([refusal(.authTokenMissing), .response(status: 200)])
         _ = try await client(closed, credentials: nil, signsIn: true).0.send(.get, "/private")
         #expect(tokens(closed) == [nil, "Bearer at9"])
         let refused = ScriptedTransport([refusal(.authTokenMissing)])

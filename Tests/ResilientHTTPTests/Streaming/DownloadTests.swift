@@ -188,7 +188,7 @@ import Testing
     func outOfRange() async throws {
         for (total, steps) in [("bytes */3", []), ("bytes */2", [whole("ab")])] as [(String, [ScriptedTransport.Step])] {
             try await withTarget { target in
-                let refused = ScriptedTransport.Step.answer(status: 416, headers: [.contentRange: total])
+                let refused = ScriptedTransport.Step.response(status: 416, headers: [.contentRange: total])
                 let text = steps.isEmpty ? "abc" : "ab"
                 _ = try await download([whole("abc", length: 9, end: lost), refused] + steps, to: target, expect: text)
             }

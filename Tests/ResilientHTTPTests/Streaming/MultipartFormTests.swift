@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Multipart forms") struct MultipartFormTests {
     private func sent(_ form: MultipartForm) async throws -> (text: String, type: String, length: Int64?) {
-        let transport = ScriptedTransport([.answer(status: 204)])
+        let transport = ScriptedTransport([.response(status: 204)])
         let body = form.body
         try await makeClient(transport).upload(.post, "/a", body)
         return (String(decoding: transport.sent.first?.body ?? [], as: UTF8.self), body.contentType, body.length)

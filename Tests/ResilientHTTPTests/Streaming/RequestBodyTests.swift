@@ -25,7 +25,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: file) }
         let sequence = RequestBody(contentType: "a/b") { chunks([[1, 2], [3]]) }
         for (body, bytes) in [(RequestBody(file: file), [UInt8](repeating: 7, count: 200_000)), (sequence, [1, 2, 3])] {
-            let transport = ScriptedTransport([.answer(status: 502), .answer(status: 200, body: "{}")])
+            let transport = ScriptedTransport([.response(status: 502), .response(status: 200, body: "{}")])
             try await retrying(transport).upload(.put, "/a", body)
             #expect(transport.sent.map(\.body) == [bytes, bytes])
         }
@@ -33,7 +33,7 @@ import Testing
 
     @Test("A sequence that can be read once is never sent again")
     func oneShot() async throws {
-        let transport = ScriptedTransport([.answer(status: 502), .answer(status: 200, body: "{}")])
+        let transport = ScriptedTransport([.response(status: 502), .response(status: 200, body: "{}")])
         let body = RequestBody(oneShot: chunks([[1]]), contentType: "a/b")
         let error = await failure { try await retrying(transport).upload(.put, "/a", body) }
         #expect(error?.status == 502 && transport.sent.count == 1)
@@ -41,7 +41,7 @@ import Testing
 
     @Test("The progress of a retry starts again at 0 and ends at the length")
     func progress() async throws {
-        let transport = ScriptedTransport([.answer(status: 502), .answer(status: 200, body: "{}")])
+        let transport = ScriptedTransport([.response(status: 502), .response(status: 200, body: "{}")])
         let seen = Mutex<[TransferProgress]>([])
         let body = RequestBody([UInt8](repeating: 1, count: 100_000), contentType: "a/b")
         try await retrying(transport).upload(.put, "/a", body) { progress in seen.withLock { $0.append(progress) } }
@@ -52,7 +52,7 @@ import Testing
 
     @Test("A body of another length than announced fails as an invalid request", arguments: [2, 4] as [Int64])
     func length(announced: Int64) async throws {
-        let transport = ScriptedTransport([.answer(status: 200)])
+        let transport = ScriptedTransport([.response(status: 200)])
         let body = RequestBody(length: announced, contentType: "a/b") { chunks([[1, 2, 3]]) }
         let error = await failure { try await makeClient(transport).upload(.post, "/a", body) }
         #expect(error?.kind == .invalidRequest && transport.sent.isEmpty)
@@ -60,7 +60,7 @@ import Testing
 
     @Test("An upload returns the value of the response")
     func value() async throws {
-        let transport = ScriptedTransport([.answer(status: 201, body: #"{"id":7,"name":"photo"}"#)])
+        let transport = ScriptedTransport([.response(status: 201, body: #"{"id":7,"name":"photo"}"#)])
         let activity: Activity = try await makeClient(transport).upload(.post, "/a", RequestBody([1], contentType: "image/png"))
         #expect(activity == Activity(id: 7, name: "photo"))
         #expect(transport.sent.first?.request.headerFields[.contentType] == "image/png")

@@ -140,7 +140,7 @@ private final class Pauses: Sendable {
     func reconnects() async throws {
         let result = try await read([
             stream("id: 1\ndata: a\n\n"), stream("data: b\n\nid: 2\ndata: lost\n", end: lost), stream("id: ñ\ndata: c\n\n"),
-            .answer(status: 204),
+            .response(status: 204),
         ])
         #expect(result.data == ["a", "b", "c"] && result.error == nil)
         let name = try #require(HTTPField.Name("Last-Event-ID"))
@@ -152,7 +152,7 @@ private final class Pauses: Sendable {
 
     @Test("Waits the server's retry delay plus up to a quarter")
     func named() async throws {
-        let steps = [stream("retry: 10000\ndata: a\n\n"), stream("data: b\n\n"), .answer(status: 204)]
+        let steps = [stream("retry: 10000\ndata: a\n\n"), stream("data: b\n\n"), .response(status: 204)]
         #expect(try await read(steps).pauses == [.seconds(10), .seconds(10)])
         #expect(try await read(steps, chance: 1).pauses == [.seconds(12.5), .seconds(12.5)])
     }
@@ -160,7 +160,7 @@ private final class Pauses: Sendable {
     @Test("Doubles the delay per failed connection up to the cap, and resets on success")
     func backoff() async throws {
         let fails = ScriptedTransport.Step.failure(TransportError(.unreachable, message: "m", wasSent: false))
-        let steps = Array(repeating: fails, count: 6) + [stream("data: a\n\n"), .answer(status: 204)]
+        let steps = Array(repeating: fails, count: 6) + [stream("data: a\n\n"), .response(status: 204)]
         let result = try await read(steps, chance: 1)
         #expect(result.pauses == [6, 12, 24, 48, 60, 60, 3.75].map { Duration.seconds($0) })
         #expect(result.data == ["a"])
@@ -168,14 +168,14 @@ private final class Pauses: Sendable {
 
     @Test("Waits at least for the delay of a refusal")
     func retryAfter() async throws {
-        let result = try await read([.answer(status: 503, headers: [.retryAfter: "90"]), .answer(status: 204)])
+        let result = try await read([.response(status: 503, headers: [.retryAfter: "90"]), .response(status: 204)])
         #expect(result.pauses.count == 1 && (result.pauses.first ?? .zero) >= .seconds(90) && result.error == nil)
     }
 
     @Test("Ends with the error of a permanent refusal or of a response without events")
     func refused() async throws {
-        #expect(try await read([.answer(status: 404)]).error?.status == 404)
-        let page = try await read([.answer(status: 200, headers: [.contentType: "text/html"], body: "<html>")])
+        #expect(try await read([.response(status: 404)]).error?.status == 404)
+        let page = try await read([.response(status: 200, headers: [.contentType: "text/html"], body: "<html>")])
         #expect(page.error?.kind == .decoding && page.error?.status == 200 && page.sent.count == 1)
     }
 
@@ -188,7 +188,7 @@ private final class Pauses: Sendable {
 
     @Test("Starts after the id that the caller stored")
     func resumes() async throws {
-        let result = try await read([stream("data: a\n\n"), .answer(status: 204)], lastEventID: "41")
+        let result = try await read([stream("data: a\n\n"), .response(status: 204)], lastEventID: "41")
         let name = try #require(HTTPField.Name("Last-Event-ID"))
         #expect(result.sent.map { $0.headerFields[name] } == ["41", "41"])
     }

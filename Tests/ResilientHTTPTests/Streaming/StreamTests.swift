@@ -38,8 +38,8 @@ import Timekeeping
 
     @Test("Appends query items to the path of every kind of transfer")
     func query() async throws {
-        let fine = ScriptedTransport.Step.answer(status: 200, body: "{}")
-        let transport = ScriptedTransport([fine, fine, fine, .answer(status: 204)])
+        let fine = ScriptedTransport.Step.response(status: 200, body: "{}")
+        let transport = ScriptedTransport([fine, fine, fine, .response(status: 204)])
         let (api, query) = (try makeClient(transport), [URLQueryItem(name: "q", value: "a b")])
         _ = try await api.stream(.get, "/s", query: query)
         _ = try await api.lines("/l?x=1", query: query)
@@ -51,7 +51,7 @@ import Timekeeping
 
     @Test("Repeats a call before the first byte of the body")
     func retries() async throws {
-        let transport = ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "0"]), hello])
+        let transport = ScriptedTransport([.response(status: 503, headers: [.retryAfter: "0"]), hello])
         let api = try makeClient(transport, middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))])
         #expect(try await api.stream(.get, "/a").collect(upTo: 9).count == 5)
         #expect(transport.sent.count == 2)
@@ -68,7 +68,7 @@ import Timekeeping
     @Test("Refreshes the session before the first byte of the body")
     func session() async throws {
         let expired = #"{"error":{"code":"TOKEN_EXPIRED","message":"m"}}"#
-        let transport = ScriptedTransport([.answer(status: 401, body: expired), hello])
+        let transport = ScriptedTransport([.response(status: 401, body: expired), hello])
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))) { _ in
             Credentials(accessToken: "new", refreshToken: "r")
         }
@@ -110,7 +110,7 @@ import Timekeeping
     func success() async throws {
         let lost = TransportError(.connectionLost, message: "m", wasSent: true)
         let broken = ScriptedTransport.Step.stream(status: 200, chunks: [[1]], end: lost)
-        let steps = Array(repeating: broken, count: 50) + [.answer(status: 502), hello]
+        let steps = Array(repeating: broken, count: 50) + [.response(status: 502), hello]
         let transport = ScriptedTransport(steps)
         let retry = RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))
         let api = try makeClient(transport, middleware: ClientPipeline.standard(retry: retry))

@@ -20,7 +20,7 @@ import Testing
     func example() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"name":"Tehillim"}"#), count: 2))
+        let transport = ScriptedTransport(Array(repeating: .response(status: 200, body: #"{"name":"Tehillim"}"#), count: 2))
         let url = try #require(URL(string: "https://api.example.org"))
         #expect(try await Self.show(url, transport, folder, Session()) == ["1 of 20, 19 left, next in 0.0 seconds"])
         #expect(

@@ -22,7 +22,7 @@ import Testing
     }
 
     private static func ok(_ headers: HTTPFields = [:]) -> ScriptedTransport.Step {
-        .answer(status: 200, headers: headers, body: "1")
+        .response(status: 200, headers: headers, body: "1")
     }
 
     @Test("Does not send a refused call, and fails it with wait, context and user text")
@@ -54,7 +54,7 @@ import Testing
     @Test("Obeys Retry-After in seconds or as a date, on 429 and 503", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         for value in ["30", "Tue, 04 Nov 2025 10:30:30 GMT"] {
-            let step = ScriptedTransport.Step.answer(status: status, headers: [.retryAfter: value])
+            let step = ScriptedTransport.Step.response(status: status, headers: [.retryAfter: value])
             let client = try client(ScriptedTransport([step, Self.ok()]), throttler())
             #expect(await failure { let _: Int = try await client.get("/a") }?.status == status)
             let held = await failure { let _: Int = try await client.get("/a") }
@@ -82,14 +82,14 @@ import Testing
     func forbidden() async throws {
         let left = try #require(HTTPField.Name("X-RateLimit-Remaining"))
         let reset = try #require(HTTPField.Name("X-RateLimit-Reset"))
-        let limit = ScriptedTransport.Step.answer(
+        let limit = ScriptedTransport.Step.response(
             status: 403,
             headers: [left: "0", reset: "1762252260", .date: "Tue, 04 Nov 2025 10:30:00 GMT"]
         )
         let first = try client(ScriptedTransport([limit]), throttler())
         _ = await failure { let _: Int = try await first.get("/a") }
         #expect(await failure { let _: Int = try await first.get("/a") }?.retryAfter == .seconds(60))
-        let second = try client(ScriptedTransport([.answer(status: 403), Self.ok()]), throttler())
+        let second = try client(ScriptedTransport([.response(status: 403), Self.ok()]), throttler())
         _ = await failure { let _: Int = try await second.get("/a") }
         let _: Int = try await second.get("/a")
     }

@@ -32,8 +32,8 @@ import Timekeeping
     @Test(
         "Trap: a sent call counts, however it ends",
         arguments: [
-            .answer(status: 500), .answer(status: 503), .answer(status: 404), .answer(status: 401),
-            .answer(status: 200, body: "<html>"),
+            .response(status: 500), .response(status: 503), .response(status: 404), .response(status: 401),
+            .response(status: 200, body: "<html>"),
             .failure(TransportError(.timeout, message: "", wasSent: true)),
             .failure(TransportError(.cancelled, message: "", wasSent: true)),
         ] as [ScriptedTransport.Step]
@@ -61,7 +61,7 @@ import Timekeeping
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
         let transport = RecordingTransport(
             clock,
-            Array(repeating: lost, count: 8) + Array(repeating: .answer(status: 200), count: 99)
+            Array(repeating: lost, count: 8) + Array(repeating: .response(status: 200), count: 99)
         )
         let client = try client(throttler, transport)
         var succeeded: [Duration] = []
@@ -81,7 +81,7 @@ import Timekeeping
         let clock = clock
         let tally = ErrorTally(clock: MonotonicClock(clock))
         let (gate, breaker) = (GateMiddleware(), BreakerMiddleware())
-        let transport = RecordingTransport(clock, Array(repeating: .answer(status: 404), count: 1_000))
+        let transport = RecordingTransport(clock, Array(repeating: .response(status: 404), count: 1_000))
         var client = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,

@@ -167,7 +167,7 @@
                 await model.load()
                 return .notes(model)
             },
-            ScreenState("Notes: failed", .spanish, steps: [.answer(status: 503)]) { stage in
+            ScreenState("Notes: failed", .spanish, steps: [.response(status: 503)]) { stage in
                 let model = stage.notes()
                 await model.load()
                 return .notes(model)

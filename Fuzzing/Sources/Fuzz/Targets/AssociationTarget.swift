@@ -14,16 +14,16 @@ struct AssociationTarget: FuzzTarget {
         let matcher = try? AssociationMatcher(file)
         let isRefused = report.findings.contains { [.notJSON, .signed, .tooLarge].contains($0.code) }
         try require((matcher == nil) == isRefused, "the lint and the matcher differ about the file")
-        let response = matcher?.answer(link) ?? report.answers.first
+        let response = matcher?.match(link) ?? report.matches.first
         try require(
-            report.answers.count == 1 && report.answers.first == response,
+            report.matches.count == 1 && report.matches.first == response,
             "the report and the matcher differ about a link"
         )
         try require(try JSONParser().parse(report.json.encoded()) == report.json, "the report is not JSON")
         try require(!report.text.isEmpty, "the report has no text")
         // The host and the scheme of a link are not case-sensitive.
-        if let matcher, case .opens(let rule) = matcher.answer(link).outcome, link.hasPrefix("https://") {
-            let other = matcher.answer("HTTPS" + link.dropFirst(5)).outcome
+        if let matcher, case .opens(let rule) = matcher.match(link).outcome, link.hasPrefix("https://") {
+            let other = matcher.match("HTTPS" + link.dropFirst(5)).outcome
             try require(other == .opens(rule), "the case of the scheme decides")
         }
     }

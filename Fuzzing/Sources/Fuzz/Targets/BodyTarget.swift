@@ -71,7 +71,7 @@ struct BodyTarget: FuzzTarget {
         try require(code.hasPrefix("REQUEST_") || code.hasPrefix("VALIDATION_"), "the code \(code)")
         try require(error.problems.count <= ContractError.maximumProblems + 1, "\(error.problems.count) problems")
         for form in ErrorForm.allCases {
-            let (head, body) = renderer.answer(to: error, in: .spanish, form: form, requestID: "id")
+            let (head, body) = renderer.responseParts(for: error, in: .spanish, form: form, requestID: "id")
             try require(head.headerFields[.errorCode] == code, "the field and the error have different codes")
             // Each problem names a place with at most 32 steps of at most 128 bytes, which are escaped.
             try require(body.count <= 65_536 * 16, "an error of \(body.count) bytes")

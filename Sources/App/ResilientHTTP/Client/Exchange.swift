@@ -52,11 +52,11 @@ struct Exchange: Sendable {
         }
         context.record.note(.attemptStarted(number))
         do throws(APIError) {
-            let answer = try await exchange(request, body: body, timeout: timeout, context: context)
+            let response = try await exchange(request, body: body, timeout: timeout, context: context)
             if context.record.isHeard {
-                context.record.note(.attemptFinished(number, outcome(answer.0, duration: context.now - begin)))
+                context.record.note(.attemptFinished(number, outcome(response.0, duration: context.now - begin)))
             }
-            return answer
+            return response
         } catch {
             var error = error
             error.attempts = number
@@ -82,21 +82,21 @@ struct Exchange: Sendable {
         let bytes: [UInt8]
         let isSuccess: Bool
         do {
-            let answer: (HTTPResponse, ResponseBody)
+            let received: (HTTPResponse, ResponseBody)
             if let transfer {
-                answer = try await transport.stream(request, body: body, timeout: timeout, idleTimeout: transfer.idleTimeout)
+                received = try await transport.stream(request, body: body, timeout: timeout, idleTimeout: transfer.idleTimeout)
             } else {
-                answer = try await transport.send(request, body: body, timeout: timeout)
+                received = try await transport.send(request, body: body, timeout: timeout)
             }
-            response = answer.0
+            response = received.0
             isSuccess = response.status.kind == .successful
-            if isSuccess, transfer?.returnsStream == true { return answer }
+            if isSuccess, transfer?.returnsStream == true { return received }
             let limit = isSuccess || isVerbatim ? maximumBodySize : ErrorDecoder.maximumBodySize
             do {
-                if let whole = answer.1.whole(upTo: limit) {
+                if let whole = received.1.whole(upTo: limit) {
                     bytes = whole
                 } else {
-                    let collected = try await answer.1.collect(upTo: limit)
+                    let collected = try await received.1.collect(upTo: limit)
                     if isSuccess, collected.isTruncated { throw unreadable(response, nil, context: context) }
                     bytes = collected.bytes
                 }
@@ -115,13 +115,13 @@ struct Exchange: Sendable {
 
     /// Returns the error for a response with an error status.
     func refusal(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
-        let answer = ErrorDecoder().decode(
+        let decoded = ErrorDecoder().decode(
             status: response.status.code,
             headers: response.headerFields,
             body: bytes,
             now: context.environment.wallClock()
         )
-        return error(answer, of: response, bytes: bytes, context: context)
+        return error(decoded, of: response, bytes: bytes, context: context)
     }
 
     /// Returns the error for a success whose body is an error, or a page of another server.
@@ -135,8 +135,8 @@ struct Exchange: Sendable {
     }
 
     /// Returns the error of a decoded response, with its body, headers and the time of a retry.
-    private func error(_ answer: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
-        var error = APIError(answer, catalogue: catalogue, context: context.name)
+    private func error(_ decoded: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
+        var error = APIError(decoded, catalogue: catalogue, context: context.name)
         error.body =
             isVerbatim || bytes.count <= ErrorDecoder.maximumBodySize ? bytes : Array(bytes.prefix(ErrorDecoder.maximumBodySize))
         error.headers = response.headerFields

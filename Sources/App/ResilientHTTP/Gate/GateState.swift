@@ -22,7 +22,7 @@ struct GateState: Sendable {
     }
 
     /// The decision about a request.
-    enum Answer: Hashable {
+    enum Decision: Hashable {
         /// The request may be sent. Its end must be recorded.
         case admitted(Pass)
         /// The gate is closed for the duration.
@@ -71,7 +71,7 @@ struct GateState: Sendable {
     /// - Parameters:
     ///   - isVital: Whether other calls wait for this one. It is sent as soon as the server's delay has passed.
     ///   - waiters: The number of requests that wait ahead of it.
-    mutating func admit(at now: Duration, isVital: Bool = false, waiters: Int = 0) -> Answer {
+    mutating func admit(at now: Duration, isVital: Bool = false, waiters: Int = 0) -> Decision {
         if let closedUntil {
             let end = isVital ? min(closedUntil, namedUntil ?? closedUntil) : closedUntil
             guard end <= now else { return .closed(end - now) }

@@ -196,16 +196,17 @@ final class GateTable: Sendable {
                     ? 0 : state.line.count { $0.waits(before: context.policy.priority, at: .host(context.origin)) }
                 switch host?.admit(at: now, isVital: isVital, waiters: waiters) {
                 case .admitted(let pass)?: passes.host = pass
-                case let answer?: return blocked(context, by: answer, at: .host(context.origin), &state, now: now, latest: latest)
+                case let decision?:
+                    return blocked(context, by: decision, at: .host(context.origin), &state, now: now, latest: latest)
                 case nil: break
                 }
             }
             if !state.endpoints.isEmpty {
                 let key = GateKey.endpoint(context.origin, context.endpoint)
                 if var endpoint = state.endpoints[key] {
-                    let answer = endpoint.admit(at: now, isVital: isVital)
-                    guard case .admitted(let pass) = answer else {
-                        return blocked(context, by: answer, at: key, &state, now: now, latest: latest)
+                    let decision = endpoint.admit(at: now, isVital: isVital)
+                    guard case .admitted(let pass) = decision else {
+                        return blocked(context, by: decision, at: key, &state, now: now, latest: latest)
                     }
                     passes.endpoint = pass
                     state.endpoints[key] = endpoint
@@ -219,14 +220,14 @@ final class GateTable: Sendable {
     /// Puts a call in line, or refuses it if its turn would come too late or too many calls wait.
     private func blocked(
         _ context: CallContext,
-        by answer: GateState.Answer,
+        by decision: GateState.Decision,
         at key: GateKey,
         _ state: inout State,
         now: Duration,
         latest: Patience
     ) -> Step {
         let (wait, latest): (Duration, Duration) =
-            switch answer {
+            switch decision {
             case .closed(let left): (left, latest.closed)
             case .paced(let left): (left, latest.paced)
             // The end of a probe in flight wakes the waiters.
@@ -234,7 +235,7 @@ final class GateTable: Sendable {
             case .admitted: (.zero, latest.closed)
             }
         guard now < latest, wait <= latest - now, state.line.count < maximumWaiters else {
-            return .refused(answer == .opening ? .seconds(1) : wait, by: key.scope)
+            return .refused(decision == .opening ? .seconds(1) : wait, by: key.scope)
         }
         return .waits(state.line.enter(GateWaiter(key: key, priority: context.policy.priority)), at: key, until: now + wait)
     }

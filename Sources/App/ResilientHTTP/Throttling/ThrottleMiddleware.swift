@@ -58,15 +58,15 @@ public struct ThrottleMiddleware: ClientMiddleware {
             context.record.note(.refusedLocally(.throttle, retryAfter: error.retryAfter))
             throw error
         }
-        let answer: (HTTPResponse, ResponseBody)
+        let response: (HTTPResponse, ResponseBody)
         do {
-            answer = try await next(request, body)
+            response = try await next(request, body)
         } catch {
             throttler.finish(call, with: CallEnd(error, now: now()))
             throw error
         }
-        await throttler.finish(call, with: CallEnd(answer.0, now: now()), savingFor: user)
-        return answer
+        await throttler.finish(call, with: CallEnd(response.0, now: now()), savingFor: user)
+        return response
     }
 }
 
@@ -90,7 +90,7 @@ extension CallEnd {
         let isStored = headers[.age].flatMap { Int($0) } ?? 0 > 0
         let limits = isStored ? [] : Self.limits(in: headers, now: now)
         guard status == 429 || status == 403 || status == 503 else {
-            self = .answered(limits: limits)
+            self = .responded(limits: limits)
             return
         }
         let retryAfter = RetryAfter.delay(status: status, headers: headers, now: now)
@@ -98,7 +98,7 @@ extension CallEnd {
         let isRefusal = status == 429 || status == 403 && retryAfter != nil
         self =
             isRefusal
-            ? .refused(limits: limits, retryAfter: retryAfter) : .answered(limits: limits, retryAfter: retryAfter)
+            ? .refused(limits: limits, retryAfter: retryAfter) : .responded(limits: limits, retryAfter: retryAfter)
     }
 
     /// Creates the end of a failed call. It determines whether the call counts: a request that never left the client is withdrawn, one that
@@ -125,7 +125,7 @@ extension CallEnd {
     var asksToWait: Bool {
         switch self {
         case .refused: true
-        case .answered(_, let retryAfter): retryAfter != nil
+        case .responded(_, let retryAfter): retryAfter != nil
         case .lost, .unreachable, .withdrawn, .abandoned: false
         }
     }

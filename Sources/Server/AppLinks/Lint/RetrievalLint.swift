@@ -2,7 +2,7 @@
 enum RetrievalLint {
     /// Returns the findings about the address and the response.
     static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
-        address(retrieval) + answer(retrieval)
+        address(retrieval) + response(retrieval)
     }
 
     /// Checks the address: https, no port, and one of the two paths.
@@ -28,7 +28,7 @@ enum RetrievalLint {
     }
 
     /// Checks the status and, for 200, the media type.
-    private static func answer(_ retrieval: Retrieval) -> [AssociationFinding] {
+    private static func response(_ retrieval: Retrieval) -> [AssociationFinding] {
         if (300..<400).contains(retrieval.status) {
             let target = retrieval.location.map { " to \($0)" } ?? ""
             return [

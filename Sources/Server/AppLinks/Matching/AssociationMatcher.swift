@@ -5,7 +5,7 @@ import StrictJSON
 ///
 /// ```swift
 /// let matcher = try AssociationMatcher(file.bytes, domain: "example.com")
-/// let match = matcher.answer("https://example.com/reset-password?token=abc")
+/// let match = matcher.match("https://example.com/reset-password?token=abc")
 /// print(match.apps)
 /// ```
 ///
@@ -61,7 +61,7 @@ public struct AssociationMatcher: Sendable {
     ///     all apps are installed.
     /// - Returns: The decision, with the rule or the reason. A link to which the file doesn't apply is `refused`; this is not an error.
     /// - Complexity: O(size of the file · length of the link / 64).
-    public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
+    public func match(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
         }

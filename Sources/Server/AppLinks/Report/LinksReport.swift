@@ -15,7 +15,7 @@ public struct LinksReport: Hashable, Sendable {
     /// The findings, errors first.
     public let findings: [AssociationFinding]
     /// The result for each link, in the order of the links.
-    public let answers: [LinkMatch]
+    public let matches: [LinkMatch]
 
     /// Verifies a fetched file. Links must belong to its domain; other links are refused.
     /// - Parameters:
@@ -47,16 +47,16 @@ public struct LinksReport: Hashable, Sendable {
         self.findings = findings.filter { $0.severity == .error } + findings.filter { $0.severity == .warning }
         do throws(AssociationMatcher.Unreadable) {
             let matcher = try AssociationMatcher(bytes, domain: domain)
-            answers = links.map { matcher.answer($0) }
+            matches = links.map { matcher.match($0) }
         } catch {
             let refusal = LinkMismatch(code: .unreadableFile, message: "The file can't be read; fix it first.")
-            answers = links.map { LinkMatch(link: $0, outcome: .refused(refusal)) }
+            matches = links.map { LinkMatch(link: $0, outcome: .refused(refusal)) }
         }
     }
 
     /// Whether there are no errors and every link opens an app. Warnings are allowed. `holdfast links verify` fails if this is `false`.
     public var isGood: Bool {
-        !findings.contains { $0.severity == .error } && answers.allSatisfy { !$0.apps.isEmpty }
+        !findings.contains { $0.severity == .error } && matches.allSatisfy { !$0.apps.isEmpty }
     }
 }
 
@@ -76,7 +76,7 @@ extension LinksReport {
                     ]
                 }
             ),
-            "links": .array(answers.map(\.json)),
+            "links": .array(matches.map(\.json)),
         ]
     }
 }
@@ -125,7 +125,7 @@ extension LinksReport {
             lines += ["", "\(finding.severity.rawValue)  \(finding.code.rawValue)\(place)", "  \(finding.message)"]
         }
         if findings.count > Self.listed { lines += ["", "… and \(findings.count - Self.listed) more findings"] }
-        for answer in answers { lines += [""] + answer.lines(listed: Self.listed) }
+        for match in matches { lines += [""] + match.lines(listed: Self.listed) }
         return lines.map(Self.printable).joined(separator: "\n") + "\n"
     }
 

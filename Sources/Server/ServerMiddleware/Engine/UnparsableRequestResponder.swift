@@ -67,8 +67,8 @@ extension ContractErrorRenderer {
     /// The response to invalid HTTP. The client's preferred language and format are unknown.
     fileprivate func responseToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
         let id = NewRequestID.make()
-        var (head, body) = answer(
-            to: ContractError(.requestMalformed),
+        var (head, body) = responseParts(
+            for: ContractError(.requestMalformed),
             in: localization.fallback,
             form: .standard,
             requestID: id

@@ -151,7 +151,7 @@ extension ContractError {
     ///   - error: The thrown error.
     ///   - request: The request, from which errors of the framework create their headers.
     ///   - context: The context of the request.
-    init(thrown error: any Error, answering request: Request, context: some RequestContext) {
+    init(thrown error: any Error, respondingTo request: Request, context: some RequestContext) {
         switch error {
         case let error as ContractError: self = error
         case let error as any ContractErrorConvertible: self = error.contractError

@@ -51,7 +51,7 @@ public struct ContractErrorRenderer: Sendable {
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
         let form = forms.form(for: request, chosen: error.form)
-        let (head, body) = answer(to: error, in: localization.language(of: request), form: form, requestID: requestID)
+        let (head, body) = responseParts(for: error, in: localization.language(of: request), form: form, requestID: requestID)
         let response = Response(
             status: head.status,
             headers: head.headerFields,
@@ -64,8 +64,8 @@ public struct ContractErrorRenderer: Sendable {
     ///
     /// The head has the headers of the error, and those of the contract: the code, the request id, the language, `Vary`, `Cache-Control:
     /// no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
-    func answer(
-        to error: ContractError,
+    func responseParts(
+        for error: ContractError,
         in language: Language,
         form: ErrorForm,
         requestID: String

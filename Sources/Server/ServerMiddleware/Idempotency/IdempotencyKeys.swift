@@ -113,10 +113,10 @@ public final class IdempotencyKeys: Sendable {
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
             // A body that can't be decrypted counts as not stored, such as one that an earlier version stored without encryption.
-            if case .finished(let stored?) = outcome, let answer = try? stored.opened(for: claim) {
+            if case .finished(let stored?) = outcome, let response = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
-                return answer
+                return response
             }
             try refuse(outcome)
             metrics.count(.executed)
@@ -189,9 +189,9 @@ public final class IdempotencyKeys: Sendable {
     private func write(_ outcome: Outcome, of claim: IdempotencyClaim) async throws {
         switch outcome {
         case .released: try await store.release(claim)
-        case .answered(let answer):
+        case .finished(let response):
             let expiry = now().addingTimeInterval(lifetime / .seconds(1))
-            try await store.finish(claim, with: try answer?.sealed(for: claim), until: expiry)
+            try await store.finish(claim, with: try response?.sealed(for: claim), until: expiry)
         }
     }
 
@@ -235,7 +235,7 @@ public final class IdempotencyKeys: Sendable {
         /// The request failed, or its response is not final. A repetition is executed.
         case released
         /// The response is final. It is `nil` if it can't be stored; then repetitions are refused.
-        case answered(IdempotentResponse?)
+        case finished(IdempotentResponse?)
     }
 }
 

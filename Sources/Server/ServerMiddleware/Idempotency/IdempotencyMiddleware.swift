@@ -79,7 +79,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             path: request.head.path ?? request.uri.path,
             body: body
         )
-        if let answer = try await keys.begin(claim, context.logger) { return Response(replaying: answer) }
+        if let stored = try await keys.begin(claim, context.logger) { return Response(replaying: stored) }
         let work = keys.request(of: claim)
         let response: Response
         do {
@@ -120,17 +120,17 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         // A body without a known length may never end, so it is sent without buffering and can't be repeated.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
-            await keys.settle(claim, with: .answered(nil), context.logger)
+            await keys.settle(claim, with: .finished(nil), context.logger)
             return response
         }
         do {
             var response = response
-            let answer = try await response.buffered()
-            await keys.settle(claim, with: .answered(answer), context.logger)
+            let stored = try await response.buffered()
+            await keys.settle(claim, with: .finished(stored), context.logger)
             return response
         } catch {
             // The work is done, although the response can't be sent. A second execution would be wrong.
-            await keys.settle(claim, with: .answered(nil), context.logger)
+            await keys.settle(claim, with: .finished(nil), context.logger)
             throw error
         }
     }
@@ -186,17 +186,17 @@ extension IdempotencyOwner {
 
 extension Response {
     /// Creates a stored response with the field `Idempotency-Replayed: true`.
-    fileprivate init(replaying answer: IdempotentResponse) {
-        self.init(answer)
+    fileprivate init(replaying stored: IdempotentResponse) {
+        self.init(stored)
         headers[.idempotencyReplayed] = "true"
     }
 
     /// Creates a response from one that is stored or will be stored.
-    init(_ answer: IdempotentResponse) {
+    init(_ stored: IdempotentResponse) {
         self.init(
-            status: .init(code: answer.status),
-            headers: answer.headers,
-            body: answer.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+            status: .init(code: stored.status),
+            headers: stored.headers,
+            body: stored.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: stored.body))
         )
     }
 

@@ -62,9 +62,9 @@ extension IdempotentRequest {
     ) async throws -> Value {
         guard let request = current else { return try await work() }
         var response = response
-        let answer = try await response.buffered()
+        let stored = try await response.buffered()
         do {
-            return try await request.expecting(answer, work)
+            return try await request.expecting(stored, work)
         } catch {
             request.noteFailed()
             throw error

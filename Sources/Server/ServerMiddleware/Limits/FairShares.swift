@@ -48,7 +48,7 @@ public final class FairShares: Sendable {
         _ claims: [RateLimitClaim],
         of client: ClientAddress,
         by store: any RateLimitStore
-    ) async throws -> (answer: RateLimitResult, claims: [RateLimitClaim]) {
+    ) async throws -> (result: RateLimitResult, claims: [RateLimitClaim]) {
         let response = try await store.admit(claims)
         let network = secret.digest(of: client.network ?? "")
         guard let refusal = response.refusal else {

@@ -78,8 +78,8 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        let answer = if let known = context.limits.known { known } else { await context.limits.answer() }
-        guard let policies = RateLimitFields.policies(of: answer), let limits = RateLimitFields.limits(of: answer) else {
+        let result = if let known = context.limits.known { known } else { await context.limits.result() }
+        guard let policies = RateLimitFields.policies(of: result), let limits = RateLimitFields.limits(of: result) else {
             return response
         }
         for (name, value) in [(HTTPField.Name.rateLimitPolicy, policies), (.rateLimit, limits)] {

@@ -76,23 +76,23 @@ public final class RateLimits: Sendable {
         refusing error: (RateLimitPolicy, Duration) -> ContractError = { ContractError.limited(by: $0, wait: $1) }
     ) async throws -> RateLimitAdmission {
         var claims = claims + context.limits.takePending(of: self)
-        let answer: RateLimitResult
+        let result: RateLimitResult
         do {
             if let shares {
-                (answer, claims) = try await shares.table.decide(claims, of: shares.client, by: store)
+                (result, claims) = try await shares.table.decide(claims, of: shares.client, by: store)
             } else {
-                answer = try await store.admit(claims)
+                result = try await store.admit(claims)
             }
         } catch {
             metrics.storeFailed(claims)
             context.logger.error("Rate limit store failed", metadata: .failure(error))
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
-        context.limits.note(answer.limits)
-        metrics.decided(claims, answer)
-        if let refusal = answer.shadowRefusal { log.note(refusal, isShadow: true, context.logger) }
-        guard let refusal = answer.refusal else {
-            return RateLimitAdmission(limits: self, claims: claims, charge: answer.charge, request: context.limits)
+        context.limits.note(result.limits)
+        metrics.decided(claims, result)
+        if let refusal = result.shadowRefusal { log.note(refusal, isShadow: true, context.logger) }
+        guard let refusal = result.refusal else {
+            return RateLimitAdmission(limits: self, claims: claims, charge: result.charge, request: context.limits)
         }
         log.note(refusal, isShadow: false, context.logger)
         // If the cost exceeds the quota, no delay helps: the response names the full window.

@@ -48,7 +48,7 @@ public final class RequestLimits: Sendable {
 
     /// Returns the state of the limits. Some claims may never have been decided, because the route failed before. For these, the current
     /// state is read from the store.
-    func answer() async -> RateLimitResult {
+    func result() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }
             return state.pending

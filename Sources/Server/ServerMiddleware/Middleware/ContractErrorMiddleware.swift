@@ -33,7 +33,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
         do {
             return try await next(request, context)
         } catch {
-            var contractError = ContractError(thrown: error, answering: request, context: context)
+            var contractError = ContractError(thrown: error, respondingTo: request, context: context)
             if contractError.code == .resourceNotFound, contractError.underlying is any HTTPResponseError,
                 let methods = routes?.methods(of: request.uri.path), !methods.contains(request.method)
             {
@@ -73,7 +73,7 @@ public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            var error = ContractError(thrown: error, answering: request, context: context)
+            var error = ContractError(thrown: error, respondingTo: request, context: context)
             // Middleware closer to the route takes precedence.
             error.form = error.form ?? form
             throw error

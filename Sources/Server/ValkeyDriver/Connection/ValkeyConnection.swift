@@ -95,7 +95,7 @@ extension ValkeyConnection {
             try buffer.withUnsafeReadableBytes { (bytes: UnsafeRawBufferPointer) throws(ValkeyError) in try reader.feed(bytes) }
             while !isEnded, let reply = try reader.next() {
                 guard let command = inFlight.popFirst() else { throw ValkeyError.protocolViolation }
-                answer(command, with: reply)
+                complete(command, with: reply)
             }
         } catch {
             end(.protocolViolation)
@@ -112,7 +112,7 @@ extension ValkeyConnection {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
 
     /// Finishes a command. An error that another connection may resolve also ends this one.
-    private func answer(_ command: PendingCommand, with reply: ValkeyReply) {
+    private func complete(_ command: PendingCommand, with reply: ValkeyReply) {
         guard case .error(let text) = reply else { return command.finish(.success(reply)) }
         let error = ValkeyError(text: text)
         command.finish(.failure(error))

@@ -130,29 +130,29 @@ public struct APIError: Error, Sendable {
     ///
     /// The status and the code of the response determine the kind, the retry class and the recovery.
     /// - Parameters:
-    ///   - answer: The decoded response.
+    ///   - decoded: The decoded response.
     ///   - catalogue: The codes that the app knows.
     ///   - context: The operation of the app that failed, such as `user_login`.
-    public init(_ answer: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
-        let definition = answer.code.flatMap { catalogue.closestDefinition(to: $0) }
+    public init(_ decoded: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
+        let definition = decoded.code.flatMap { catalogue.closestDefinition(to: $0) }
         // A form without fields reports only by its code that the input is invalid.
-        let isValidation = !answer.violations.isEmpty || answer.code?.rawValue.hasPrefix("VALIDATION_") == true
+        let isValidation = !decoded.violations.isEmpty || decoded.code?.rawValue.hasPrefix("VALIDATION_") == true
         // A page of another system is no response of the API, regardless of its status.
-        let isForeignPage = answer.family == .notAPI && answer.code == .notAPIResponse
-        self.kind = isForeignPage ? .notAPI : Kind(status: answer.status, hasViolations: isValidation)
-        self.code = answer.code ?? ErrorCode(localForStatus: answer.status, hasViolations: isValidation)
-        self.message = answer.message
-        self.status = answer.status
-        self.details = answer.details
-        self.violations = answer.violations
-        self.retryAfter = answer.retryAfter
-        self.isRetryAfterConfirmed = answer.isRetryAfterConfirmed
-        self.serverTimestamp = answer.serverTimestamp
-        self.requestID = answer.requestID
+        let isForeignPage = decoded.family == .notAPI && decoded.code == .notAPIResponse
+        self.kind = isForeignPage ? .notAPI : Kind(status: decoded.status, hasViolations: isValidation)
+        self.code = decoded.code ?? ErrorCode(localForStatus: decoded.status, hasViolations: isValidation)
+        self.message = decoded.message
+        self.status = decoded.status
+        self.details = decoded.details
+        self.violations = decoded.violations
+        self.retryAfter = decoded.retryAfter
+        self.isRetryAfterConfirmed = decoded.isRetryAfterConfirmed
+        self.serverTimestamp = decoded.serverTimestamp
+        self.requestID = decoded.requestID
         self.context = context
         self.attempts = 1
-        self.retry = isForeignPage ? .never : catalogue.retryClass(of: answer.code, status: answer.status)
-        self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
+        self.retry = isForeignPage ? .never : catalogue.retryClass(of: decoded.code, status: decoded.status)
+        self.recovery = definition?.recovery ?? Recovery(unknown: decoded.code, kind: kind)
         self.catalogue = catalogue
         if repeatedRequest == .finished { (retry, recovery) = (.never, .checkAgain) }
     }

@@ -63,7 +63,7 @@ public struct ErrorDecoder: Sendable {
         guard let value = try? Self.parser.parse(body) else {
             return Self.match(text: body, status: status, headers: headers)
         }
-        if let list = value.arrayValue, let answer = Self.match(list: list, status: status, headers: headers) { return answer }
+        if let list = value.arrayValue, let decoded = Self.match(list: list, status: status, headers: headers) { return decoded }
         guard let object = value.objectValue else { return DecodedError(status: status, family: .otherJSON) }
         var error =
             Self.match(ErrorBody(status: status, headers: headers, object: object))

@@ -26,8 +26,8 @@ public enum RetryAfter {
     public static func delay(in headers: HTTPFields, now: Date) -> Duration? {
         let lines = headers[values: .retryAfter]
         guard !lines.isEmpty else { return nil }
-        let answer = ResponseTime(headers: headers, now: now)
-        return lines.flatMap(values(in:)).compactMap { delay(of: $0, in: answer) }.max()
+        let response = ResponseTime(headers: headers, now: now)
+        return lines.flatMap(values(in:)).compactMap { delay(of: $0, in: response) }.max()
     }
 
     /// The time with which dates in a response are compared.
@@ -49,10 +49,10 @@ public enum RetryAfter {
     }
 
     /// Returns the delay of one value: digits or an HTTP date.
-    private static func delay(of line: String, in answer: ResponseTime) -> Duration? {
+    private static func delay(of line: String, in response: ResponseTime) -> Duration? {
         let trimmed = line[...].trimmedText[...]
         if let seconds = secondsRoundedUp(trimmed) { return min(.seconds(seconds), longest) }
-        return HTTPDate.parse(trimmed, now: answer.now).flatMap { distance(to: $0, in: answer) }
+        return HTTPDate.parse(trimmed, now: response.now).flatMap { distance(to: $0, in: response) }
     }
 
     /// Parses digits with an optional fraction to whole seconds, rounded up; `nil` for any other text.

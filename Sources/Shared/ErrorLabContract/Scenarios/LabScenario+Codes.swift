@@ -7,14 +7,14 @@ extension LabScenario {
     ///   - root: The path at which the lab is mounted.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
-            var answer = LabResponse(.code(definition.code))
-            if definition.namesDelay { answer.retryAfter = .seconds(2) }
+            var response = LabResponse(.code(definition.code))
+            if definition.namesDelay { response.retryAfter = .seconds(2) }
             return LabScenario(
                 definition.code.rawValue,
                 .codes,
                 definition.summary + ".",
                 advice: advice(for: definition.retry, definition.recovery),
-                path: answer.path(root: root),
+                path: response.path(root: root),
                 expected: [.failure(LabFailure(definition))]
             )
         }
@@ -102,7 +102,7 @@ extension LabScenario {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
             codes.compactMap { catalogue[$0] }.map { definition in
-                let answer = LabResponse(.code(definition.code)).with {
+                let response = LabResponse(.code(definition.code)).with {
                     $0.form = form
                     if definition.namesDelay { $0.retryAfter = .seconds(2) }
                 }
@@ -110,8 +110,8 @@ extension LabScenario {
                     "\(form.rawValue)-\(definition.code.rawValue)",
                     .forms,
                     "\(definition.code) in the form \(form.rawValue).",
-                    advice: "Decodes the same error from every form.",
-                    answer,
+                    advice: "Reads the same error from every form.",
+                    response,
                     root: root,
                     expected: [.failure(LabFailure(definition, hasFields: form != .detail))]
                 )

@@ -81,7 +81,7 @@ public enum CallEnd: Hashable, Sendable {
     /// The server responded and counted the call.
     /// - limits: The limits that the response reports.
     /// - retryAfter: The delay that the response requests, such as from a busy server.
-    case answered(limits: [ServerLimit] = [], retryAfter: Duration? = nil)
+    case responded(limits: [ServerLimit] = [], retryAfter: Duration? = nil)
     /// The server refused the call because of a limit.
     case refused(limits: [ServerLimit] = [], retryAfter: Duration? = nil)
     /// No response was received. The server may have counted the call.

@@ -15,12 +15,12 @@ extension AdaptiveLimit {
         let counts =
             switch end {
             case .refused, .unreachable, .withdrawn: false
-            case .answered, .lost, .abandoned: true
+            case .responded, .lost, .abandoned: true
             }
         guard ledger.end(call, counts: counts, at: now, window: longestWindow) else { return }
         switch end {
-        case .answered(let limits, let retryAfter):
-            spacing.answered(after: now - call.sent)
+        case .responded(let limits, let retryAfter):
+            spacing.responded(after: now - call.sent)
             learn(limits, from: call, isRefusal: false, at: now)
             if let retryAfter {
                 block(for: retryAfter, at: now)
@@ -28,7 +28,7 @@ extension AdaptiveLimit {
                 halved.admitted(call, policy: policy.quotas[policy.pace])
             }
         case .refused(let limits, let retryAfter):
-            spacing.answered(after: now - call.sent)
+            spacing.responded(after: now - call.sent)
             learn(limits, from: call, isRefusal: true, at: now)
             let hasReset = limits.contains { $0.remaining == 0 && $0.reset ?? .zero > .zero }
             if let retryAfter, retryAfter > .zero {

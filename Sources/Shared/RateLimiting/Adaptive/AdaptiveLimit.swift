@@ -14,7 +14,7 @@ import Timekeeping
 /// switch limit.admit(at: now) {
 /// case .admitted(let call):
 ///     let response = try await send()
-///     limit.end(call, with: .answered(limits: response.limits), at: later, using: &generator)
+///     limit.end(call, with: .responded(limits: response.limits), at: later, using: &generator)
 /// case .held(let hold):
 ///     print("Wait for \(hold.wait)")
 /// }

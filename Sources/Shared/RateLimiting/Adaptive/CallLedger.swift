@@ -137,7 +137,7 @@ struct CallSpacing: Sendable {
         lastSent = now
     }
 
-    mutating func answered(after latency: Int64) {
+    mutating func responded(after latency: Int64) {
         failures = 0
         smoothedLatency = smoothedLatency == 0 ? latency : smoothedLatency - smoothedLatency / 4 + latency / 4
     }

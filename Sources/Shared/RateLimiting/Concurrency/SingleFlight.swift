@@ -36,7 +36,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case join
     }
 
-    private enum Step { case answer(Outcome?), start(UInt64), parked }
+    private enum Step { case resume(Outcome?), start(UInt64), parked }
 
     /// Joins the running operation, or starts one.
     /// - Parameters:
@@ -81,10 +81,10 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         _ operation: @escaping @Sendable () async throws -> Value
     ) {
         let step = state.withLock { state -> Step in
-            if state.left.remove(id) != nil { return .answer(nil) }
+            if state.left.remove(id) != nil { return .resume(nil) }
             switch entrance() {
-            case .ready(let value): return .answer(.success(value))
-            case .hopeless(let error): return .answer(.failure(error))
+            case .ready(let value): return .resume(.success(value))
+            case .hopeless(let error): return .resume(.failure(error))
             case .join: break
             }
             state.waiters[id] = continuation
@@ -94,7 +94,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
             return .start(state.flights)
         }
         switch step {
-        case .answer(let outcome): continuation.resume(returning: outcome)
+        case .resume(let outcome): continuation.resume(returning: outcome)
         case .parked: break
         case .start(let flight):
             shared.store(false, ordering: .relaxed)

@@ -19,8 +19,8 @@ public enum RateLimitFields {
 
     /// Returns the fields for a result: the visible policies, their remaining units, and `Retry-After` for a refusal with a
     /// delay. Empty if there are no visible limits and no delay.
-    public static func fields(of answer: RateLimitResult) -> [(name: String, value: String)] {
-        [(policyName, policies(of: answer)), (limitName, limits(of: answer)), (retryAfterName, retryAfter(of: answer))]
+    public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
+        [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
             .compactMap { name, value in value.map { (name, $0) } }
     }
 
@@ -56,31 +56,31 @@ public enum RateLimitFields {
     }
 
     /// Returns the value for the visible policies of a result; `nil` if there are none.
-    public static func policies(of answer: RateLimitResult) -> String? {
-        list(answer) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
+    public static func policies(of result: RateLimitResult) -> String? {
+        list(result) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
     /// Returns the value for the remaining units of the visible policies of a result; `nil` if there are none.
-    public static func limits(of answer: RateLimitResult) -> String? {
-        list(answer) { add($0, to: &$1) }
+    public static func limits(of result: RateLimitResult) -> String? {
+        list(result) { add($0, to: &$1) }
     }
 
     /// Returns the value of `Retry-After`; `nil` if the request was admitted or is never admitted.
     ///
     /// The value is the longest delay of all refusals, so it is never shorter than the `t` of a limit that is used up.
-    public static func retryAfter(of answer: RateLimitResult) -> String? {
-        answer.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
+    public static func retryAfter(of result: RateLimitResult) -> String? {
+        result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
     private static func list(
-        _ answer: RateLimitResult,
+        _ result: RateLimitResult,
         _ add: (RateLimitResult.Limit, inout FieldText) -> Void
     ) -> String? {
         var total = 0
-        for limit in answer.limits where limit.isVisible { total += capacity(limit.policy, partitionKey: limit.partitionKey) }
+        for limit in result.limits where limit.isVisible { total += capacity(limit.policy, partitionKey: limit.partitionKey) }
         guard total > 0 else { return nil }
         return FieldText.text(capacity: total) { text in
-            for limit in answer.limits where limit.isVisible { add(limit, &text) }
+            for limit in result.limits where limit.isVisible { add(limit, &text) }
         }
     }
 

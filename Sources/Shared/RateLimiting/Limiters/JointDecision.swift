@@ -12,7 +12,7 @@ struct ResolvedClaim {
     /// Whether it only counts if the claim before it is skipped.
     let isFallback: Bool
     let isRefundable: Bool
-    var answer = TableDecision(delay: 0, mode: .off)
+    var decision = TableDecision(delay: 0, mode: .off)
     /// Whether it is neither checked nor charged, because the table is full.
     var isSkipped = false
     /// The number of charged units.
@@ -88,9 +88,9 @@ struct JointDecision {
     mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {
-            let answer = claims[place].shard.table.ask(claims[place].digest, at: self.now, cost: claims[place].cost)
-            claims[place].answer = answer
-            if answer.isFull {
+            let decision = claims[place].shard.table.ask(claims[place].digest, at: self.now, cost: claims[place].cost)
+            claims[place].decision = decision
+            if decision.isFull {
                 switch claims[place].whenFull {
                 case .bucket: break
                 case .skip: claims[place].isSkipped = true
@@ -101,9 +101,9 @@ struct JointDecision {
         }
         guard !needsFallback else { return }
         for place in claims.indices where !claims[place].isSkipped && !isUnusedFallback(place) {
-            let answer = claims[place].answer
-            if answer.mode == .enforce { enforced.add(place, delay: answer.delay) }
-            if answer.mode == .shadow { inShadow.add(place, delay: answer.delay) }
+            let decision = claims[place].decision
+            if decision.mode == .enforce { enforced.add(place, delay: decision.delay) }
+            if decision.mode == .shadow { inShadow.add(place, delay: decision.delay) }
         }
         if charges && enforced.place < 0 { charge() }
     }
@@ -122,15 +122,15 @@ struct JointDecision {
     private mutating func charge() {
         for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]
-            guard claim.answer.mode == .enforce || claim.answer.mode == .shadow && inShadow.place < 0 else { continue }
+            guard claim.decision.mode == .enforce || claim.decision.mode == .shadow && inShadow.place < 0 else { continue }
             guard !claim.isSkipped else {
                 isPressed = true
                 claim.shard.table.noteFallback()
                 continue
             }
-            let charge = claim.shard.table.charge(claim.digest, claim.answer, at: now, cost: claim.cost)
+            let charge = claim.shard.table.charge(claim.digest, claim.decision, at: now, cost: claim.cost)
             if charge.isPressed { isPressed = true }
-            (claims[place].answer.index, claims[place].units) = (charge.index, charge.units)
+            (claims[place].decision.index, claims[place].units) = (charge.index, charge.units)
         }
     }
 
@@ -153,9 +153,9 @@ struct JointDecision {
     /// Returns the current state of the limits, in the order of the claims.
     func limits() -> [RateLimitResult.Limit] {
         Array(unsafeUninitializedCapacity: claims.count) { limits, count in
-            for claim in claims where claim.isNarrow && claim.answer.mode != .off {
+            for claim in claims where claim.isNarrow && claim.decision.mode != .off {
                 let table = claim.shard.table
-                let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.answer.index, now: now)
+                let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.decision.index, now: now)
                 limits.initializeElement(
                     at: count,
                     to: RateLimitResult.Limit(

@@ -220,7 +220,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         report: (Int, KeyDigest, Int) -> Void = { _, _, _ in }
     ) -> RateLimitResult {
         let now = origin.duration(to: instant).wholeNanosecondsRoundedUp
-        var answer = RateLimitResult(limits: [])
+        var result = RateLimitResult(limits: [])
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             var isPressed = false
             var charged = UnsafeMutableBufferPointer(rebasing: memory[..<0])
@@ -232,10 +232,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
                 var decision = JointDecision(resolved)
                 decision.make(at: now, charges: charges, hasFallbacks: hasFallbacks)
                 if decision.needsFallback { continue }
-                answer.limits = decision.limits()
-                if decision.enforced.place >= 0 { answer.refusal = decision.refusal(decision.enforced) }
-                if decision.inShadow.place >= 0 { answer.shadowRefusal = decision.refusal(decision.inShadow) }
-                answer.charge = decision.refundableCharge()
+                result.limits = decision.limits()
+                if decision.enforced.place >= 0 { result.refusal = decision.refusal(decision.enforced) }
+                if decision.inShadow.place >= 0 { result.shadowRefusal = decision.refusal(decision.inShadow) }
+                result.charge = decision.refundableCharge()
                 isPressed = decision.isPressed
                 charged = resolved
                 break
@@ -243,7 +243,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             for claim in charged where claim.units > 0 { report(claim.table, KeyDigest(rawValue: claim.digest), claim.units) }
             if isPressed { sweep() }
         }
-        return answer
+        return result
     }
 
     /// Returns the maximum number of table claims that claims can become.

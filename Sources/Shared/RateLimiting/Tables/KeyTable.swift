@@ -52,10 +52,10 @@ enum KeyTable {
         }
     }
 
-    func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {
+    func charge(_ digest: UInt64, _ decision: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         switch self {
-        case .sliding(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
-        case .strict(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
+        case .sliding(let table): table.pointee.charge(digest, decision, at: now, cost: cost)
+        case .strict(let table): table.pointee.charge(digest, decision, at: now, cost: cost)
         }
     }
 

@@ -39,10 +39,10 @@ extension WindowTable where Window: ~Copyable {
 
     @inline(never)
     private mutating func admitNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
-        let answer = ask(digest, at: now, cost: cost)
-        guard answer.delay == 0 else {
+        let decision = ask(digest, at: now, cost: cost)
+        guard decision.delay == 0 else {
             dropExpired(at: now)
-            return answer.delay == .max ? .impossible : .refused(retryAfter: .nanoseconds(answer.delay))
+            return decision.delay == .max ? .impossible : .refused(retryAfter: .nanoseconds(decision.delay))
         }
         let index = chargeNewcomer(digest, at: now, cost: cost).index
         return .admitted(remaining: slots[index].window.remaining(at: now, terms: terms))
@@ -53,25 +53,25 @@ extension WindowTable where Window: ~Copyable {
         guard mode != .off else { return TableDecision(delay: 0, mode: .off) }
         let cost = cost == 0 ? terms.cost : cost
         var (index, isFound) = find(digest)
-        var answer = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
+        var decision = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
-            answer.isFull = !hasRoom && victim(for: digest, at: now) == nil
+            decision.isFull = !hasRoom && victim(for: digest, at: now) == nil
             // A new key may have been counted in its bucket before.
             if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
         }
-        guard isFound else { return answer }
-        answer.index = index
-        if answer.delay == 0 { answer.delay = slots[index].window.delay(at: now, terms: terms, cost: cost) }
-        return answer
+        guard isFound else { return decision }
+        decision.index = index
+        if decision.delay == 0 { decision.delay = slots[index].window.delay(at: now, terms: terms, cost: cost) }
+        return decision
     }
 
     /// Charges units that the table has admitted at the instant `now`.
     ///
-    /// - Parameter answer: The result of ``ask(_:at:cost:)``.
-    mutating func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {
+    /// - Parameter decision: The result of ``ask(_:at:cost:)``.
+    mutating func charge(_ digest: UInt64, _ decision: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         let cost = cost == 0 ? terms.cost : cost
-        guard !answer.isNewcomer else { return chargeNewcomer(digest, at: now, cost: cost) }
-        var charge = TableCharge(index: answer.index, units: cost)
+        guard !decision.isNewcomer else { return chargeNewcomer(digest, at: now, cost: cost) }
+        var charge = TableCharge(index: decision.index, units: cost)
         if Window.knowsInstants, memory.isFull, makeRoom(for: digest, at: now, while: { $0.memory.isFull }) {
             (charge.index, charge.isPressed) = (find(digest).index, true)
         }

@@ -49,7 +49,7 @@ extension EverydayTasks {
     ///   - lines: Further header lines, without CRLF.
     ///   - body: The body as UTF-8 text.
     private static func closing(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
-        TransportCheck.answer(status, lines, body: body)
+        TransportCheck.respond(status, lines, body: body)
     }
 
     /// Requires that a condition holds; see `TransportCheck`.
@@ -219,9 +219,9 @@ extension EverydayTasks {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             let head = TransportCheck.head("200 OK", ["Content-Type: text/event-stream"])
             switch request.header("Last-Event-ID") {
-            case nil: return .answer(head + "retry: 20\n\nid: 1\ndata: uno\n\n")
+            case nil: return .respond(head + "retry: 20\n\nid: 1\ndata: uno\n\n")
             case "1": return .reset(head + ": comment\n\nid: 2\nevent: order\ndata: dos\n\n")
-            default: return .answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+            default: return .respond("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
             }
         }
         try await withClient(over: transport, responding: respond) { api, server in

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let server = try LoopbackServer([
-///     .answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n"),
+///     .respond("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n"),
 ///     .reset("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
 /// ])
 /// let api = APIClient(baseURL: URL(string: server.origin)!, transport: transport)
@@ -32,8 +32,8 @@ public final class LoopbackServer: Sendable {
     public enum Step: Sendable {
         /// Reads the request, sends these bytes, and closes the connection. The text is the complete response, with its status line, header
         /// lines that end with CRLF, and the body.
-        case answer(String)
-        /// Like ``answer(_:)``, for bytes that are not text.
+        case respond(String)
+        /// Like ``respond(_:)``, for bytes that are not text.
         case bytes([UInt8])
         /// Reads the request, sends these bytes, and waits for the next request on the connection.
         case keep(String)
@@ -295,7 +295,7 @@ public final class LoopbackServer: Sendable {
         state.withLock { $0.received.append(request) }
         let step = respond(request)
         switch step {
-        case .answer(let text), .keep(let text), .stall(let text), .dribble(let text), .reset(let text):
+        case .respond(let text), .keep(let text), .stall(let text), .dribble(let text), .reset(let text):
             _ = Self.write(Array(text.utf8), to: connection)
         case .bytes(let bytes): _ = Self.write(bytes, to: connection)
         case .generate(let head, let count): generate(head, count: count, on: connection)

@@ -60,14 +60,14 @@ extension TransportCheck {
         },
         TransportCheck("Trap: applies one deadline to all redirects") { transport in
             let slow = LoopbackServer.Step.stall("")
-            try await withServer(connections: [[answer("302 X", ["Location: /b"])], [slow]]) { server in
+            try await withServer(connections: [[respond("302 X", ["Location: /b"])], [slow]]) { server in
                 let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
                 try expect(error.code == .timeout, "\(error)")
             }
         },
         TransportCheck("Trap: times out at any moment between two redirects") { transport in
             for round in 1...40 {
-                let circle = Array(repeating: [answer("302 X", ["Location: /a"])], count: Redirection.most + 1)
+                let circle = Array(repeating: [respond("302 X", ["Location: /a"])], count: Redirection.most + 1)
                 try await withServer(connections: circle) { server in
                     do {
                         let timeout = Duration.microseconds(round * 500)

@@ -35,7 +35,7 @@ extension TransportCheck {
         },
         TransportCheck("Reports a connection that ends before the head as lost and possibly sent") {
             transport in
-            for step in [LoopbackServer.Step.answer(""), .reset("")] {
+            for step in [LoopbackServer.Step.respond(""), .reset("")] {
                 try await withServer(step, step) { server in
                     let error = try await failure { _ = try await exchange(transport, server.request(method: .post), [1]) }
                     try expect(error.code == .connectionLost && error.wasSent, "\(error), sent: \(error.wasSent)")
@@ -46,8 +46,8 @@ extension TransportCheck {
         TransportCheck("Reports a truncated body as lost") { transport in
             let (length, chunked) = (["Content-Length: 9"], ["Transfer-Encoding: chunked"])
             let steps: [LoopbackServer.Step] = [
-                .answer(head("200 OK", length) + "half"), .answer(head("200 OK", chunked) + "5\r\nhalf"),
-                .answer(head("200 OK", chunked) + "4\r\nhalf\r\n"), .reset(head("200 OK", length) + "half"),
+                .respond(head("200 OK", length) + "half"), .respond(head("200 OK", chunked) + "5\r\nhalf"),
+                .respond(head("200 OK", chunked) + "4\r\nhalf\r\n"), .reset(head("200 OK", length) + "half"),
                 .reset(head("200 OK", length)),
             ]
             for (number, step) in steps.enumerated() {
@@ -60,7 +60,7 @@ extension TransportCheck {
         TransportCheck("Reports invalid HTTP as an error and possibly sent") { transport in
             let texts = ["SMTP ready\r\n", "HTTP/1.1 200", "HTTP/1.1 1200 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n"]
             for text in texts {
-                try await withServer(.answer(text), .answer(text)) { server in
+                try await withServer(.respond(text), .respond(text)) { server in
                     let error = try await failure { _ = try await exchange(transport, server.request()) }
                     try expect(error.wasSent && error.code != .invalidRequest, "\(text): \(error)")
                 }

@@ -15,7 +15,7 @@ extension TransportCheck {
     static let redirects: [TransportCheck] = [
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {
-                try await withServer(answer(status, ["Location: /b?x=1"]), answer("200 OK", body: "b")) { server in
+                try await withServer(respond(status, ["Location: /b?x=1"]), respond("200 OK", body: "b")) { server in
                     let request = server.request(headers: [.authorization: "Bearer t", .accept: "application/json"])
                     let (response, body) = try await exchange(transport, request)
                     try expect(response.status.code == 200 && body == Array("b".utf8), "\(status) read \(response)")
@@ -27,7 +27,7 @@ extension TransportCheck {
             }
         },
         TransportCheck("Follows a relative redirect, and keeps HEAD") { transport in
-            try await withServer(answer("303 X", ["Location: ../c"]), answer("200 OK")) { server in
+            try await withServer(respond("303 X", ["Location: ../c"]), respond("200 OK")) { server in
                 let (response, _) = try await exchange(transport, server.request("/a/b/x", method: .head))
                 try expect(response.status.code == 200, "read \(response)")
                 try expect(server.received.last?.head.first == "HEAD /a/c HTTP/1.1", "sent \(server.received.last?.head ?? [])")
@@ -35,8 +35,8 @@ extension TransportCheck {
         },
         TransportCheck("Follows a redirect to another origin without Authorization") { transport in
             for status in statuses {
-                try await withServer(answer("200 OK", body: "other")) { other in
-                    try await withServer(answer(status, ["Location: \(other.origin)/c"])) { server in
+                try await withServer(respond("200 OK", body: "other")) { other in
+                    try await withServer(respond(status, ["Location: \(other.origin)/c"])) { server in
                         let request = server.request(headers: [.authorization: "Bearer t"])
                         let (response, _) = try await exchange(transport, request)
                         try expect(response.status.code == 200, "\(status) read \(response)")
@@ -49,8 +49,8 @@ extension TransportCheck {
         },
         TransportCheck("Returns a redirect of POST without following it") { transport in
             for status in statuses {
-                try await withServer(answer("200 OK")) { other in
-                    try await withServer(answer(status, ["Location: \(other.origin)/c"], body: "moved")) { server in
+                try await withServer(respond("200 OK")) { other in
+                    try await withServer(respond(status, ["Location: \(other.origin)/c"], body: "moved")) { server in
                         let (response, _) = try await exchange(transport, server.request(method: .post), Array("secret".utf8))
                         try expect("\(response.status.code) X" == status, "\(status) read \(response)")
                         try expect(field("Location", response) == "\(other.origin)/c", "\(status) read \(response)")
@@ -61,14 +61,14 @@ extension TransportCheck {
         },
         TransportCheck("Returns a redirect without a valid target") { transport in
             for lines in [[], ["Location: "]] {
-                try await withServer(answer("302 X", lines)) { server in
+                try await withServer(respond("302 X", lines)) { server in
                     let (response, _) = try await exchange(transport, server.request())
                     try expect(response.status.code == 302, "read \(response)")
                 }
             }
         },
         TransportCheck("Follows circular redirects \(Redirection.most) times, and returns the last one") { transport in
-            let circle = Array(repeating: [answer("302 X", ["Location: /a"])], count: Redirection.most + 20)
+            let circle = Array(repeating: [respond("302 X", ["Location: /a"])], count: Redirection.most + 20)
             try await withServer(connections: circle) { server in
                 let (response, _) = try await exchange(transport, server.request())
                 try expect(response.status.code == 302, "read \(response)")

@@ -32,13 +32,13 @@ extension TransportCheck {
     ///   - length: The `Content-Length` that the server must receive; `nil` for a chunked body.
     private static func send(_ body: RequestBody, over transport: any HTTPTransport, expect length: String?) async throws {
         for isStream in [false, true] {
-            try await withServer(answer("201 Created", body: "ok")) { server in
+            try await withServer(respond("201 Created", body: "ok")) { server in
                 let request = server.request(method: isStream ? .put : .post, headers: [.contentType: body.contentType])
-                let (response, answer) =
+                let (response, responseBody) =
                     isStream
                     ? try await transport.stream(request, body: body, timeout: long, idleTimeout: long)
                     : try await transport.send(request, body: body, timeout: long)
-                let bytes = try await answer.collect(upTo: 100).bytes
+                let bytes = try await responseBody.collect(upTo: 100).bytes
                 let received = server.received.first
                 try expect(response.status.code == 201 && bytes == Array("ok".utf8), "read \(response)")
                 try expect(received?.body == pattern, "sent \(received?.body.count ?? -1) of \(size) bytes")
@@ -95,7 +95,7 @@ extension TransportCheck {
                 contentType: "a/b"
             )
             for body in [short, failing] {
-                try await withServer(answer("201 Created")) { server in
+                try await withServer(respond("201 Created")) { server in
                     let error = try await failure {
                         _ = try await transport.send(server.request(method: .post), body: body, timeout: long)
                     }

@@ -46,7 +46,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// All checks: responses, bodies, redirects, failures, deadlines and cancellation, uploads, and streams.
-    public static let all = answers + bodies + redirects + failures + endings + uploads + streams
+    public static let all = responses + bodies + redirects + failures + endings + uploads + streams
 
     /// Runs the check on a transport.
     /// - Parameter transport: The transport. Several checks may share it.
@@ -99,8 +99,8 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     ///   - status: The code and the phrase, such as `200 OK`.
     ///   - lines: Further header lines, without CRLF.
     ///   - body: The body as UTF-8 text.
-    static func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
-        .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
+    static func respond(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
+        .respond(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
     }
 
     /// Returns the head of a response that is the last one of its connection. It has no `Content-Length` unless `lines` contains one.
@@ -125,8 +125,8 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         timeout: Duration = .seconds(300)
     ) async throws -> (response: HTTPResponse, body: [UInt8]) {
         let body = bytes.map { RequestBody($0, contentType: "application/octet-stream") }
-        let (response, answer) = try await transport.send(request, body: body, timeout: timeout)
-        return (response, try await answer.collect(upTo: 64 * 1_024 * 1_024).bytes)
+        let (response, responseBody) = try await transport.send(request, body: body, timeout: timeout)
+        return (response, try await responseBody.collect(upTo: 64 * 1_024 * 1_024).bytes)
     }
 
     /// Returns the error of an operation.

@@ -25,19 +25,19 @@ extension ErrorBody {
 
     /// Decodes the format of Anthropic: `{"type":"error","error":{"type":"rate_limit_error","message":"…"},"request_id":"…"}`
     private func anthropic(_ inner: JSONObject, type: String) -> DecodedError {
-        var answer = answer(.anthropic, code: inner["type"]?.codeValue, message: inner["message"])
-        answer.requestID = self["request_id"]?.idValue
-        return answer
+        var decoded = decoded(.anthropic, code: inner["type"]?.codeValue, message: inner["message"])
+        decoded.requestID = self["request_id"]?.idValue
+        return decoded
     }
 
     /// Decodes the format of Ory Kratos: `{"error":{"id":"…","code":401,"status":"…","request":"…","reason":"…","message":"…"}}`. The
     /// reason is more specific than the message, so it becomes the text.
     private func kratos(_ inner: JSONObject) -> DecodedError {
         let message = inner["reason"]?.stringValue == nil ? inner["message"] : inner["reason"]
-        var answer = answer(.kratos, code: inner["id"]?.codeValue, message: message)
-        answer.requestID = inner["request"]?.idValue
-        answer.details = inner["details"]?.objectValue ?? [:]
-        return answer
+        var decoded = decoded(.kratos, code: inner["id"]?.codeValue, message: message)
+        decoded.requestID = inner["request"]?.idValue
+        decoded.details = inner["details"]?.objectValue ?? [:]
+        return decoded
     }
 
     /// Decodes the format of Firebase, which writes its code into the text, sometimes with an explanation: `WEAK_PASSWORD : …`.
@@ -46,7 +46,7 @@ extension ErrorBody {
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmedText }
         guard let name = parts.first, name.isUpperSnake, name.utf8.count > 2 else { return nil }
         let message = parts.count == 2 && !parts[1].isEmpty ? JSONValue.string(parts[1]) : nil
-        return answer(.firebase, code: ErrorDecoder.isCode(name) ? ErrorCode(name) : nil, message: message)
+        return decoded(.firebase, code: ErrorDecoder.isCode(name) ? ErrorCode(name) : nil, message: message)
     }
 
     /// Decodes the format of Google (AIP-193), in which the items of `details` have types.
@@ -54,25 +54,25 @@ extension ErrorBody {
     /// `{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"@type":"…ErrorInfo","reason":"…"}]}}`. The reason of
     /// an `ErrorInfo` replaces the status as the code, because it is more specific.
     private func google(_ inner: JSONObject, name: String?) -> DecodedError {
-        var answer = answer(.google, message: inner["message"])
-        answer.code = name.flatMap { JSONValue.string($0).codeValue }
+        var decoded = decoded(.google, message: inner["message"])
+        decoded.code = name.flatMap { JSONValue.string($0).codeValue }
         for item in (inner["details"]?.arrayValue ?? []).compactMap(\.objectValue) {
             guard let type = item["@type"]?.stringValue else { continue }
             let lastDot = type.utf8.lastIndex(of: UInt8(ascii: ".")).map(type.utf8.index(after:)) ?? type.startIndex
             switch type[lastDot...] {
             case "ErrorInfo":
-                answer.code = item["reason"]?.codeValue ?? answer.code
-                answer.details = item["metadata"]?.objectValue ?? [:]
-                answer.details["domain"] = item["domain"]
-            case "LocalizedMessage": answer.message = item["message"]?.stringValue ?? answer.message
-            case "RequestInfo": answer.requestID = item["requestId"]?.idValue
-            case "RetryInfo": answer.retryAfter = item["retryDelay"]?.stringValue.flatMap(RetryAfter.delay(protobuf:))
+                decoded.code = item["reason"]?.codeValue ?? decoded.code
+                decoded.details = item["metadata"]?.objectValue ?? [:]
+                decoded.details["domain"] = item["domain"]
+            case "LocalizedMessage": decoded.message = item["message"]?.stringValue ?? decoded.message
+            case "RequestInfo": decoded.requestID = item["requestId"]?.idValue
+            case "RetryInfo": decoded.retryAfter = item["retryDelay"]?.stringValue.flatMap(RetryAfter.delay(protobuf:))
             case "BadRequest":
-                answer.violations = (item["fieldViolations"]?.arrayValue ?? []).compactMap(Self.googleViolation)
+                decoded.violations = (item["fieldViolations"]?.arrayValue ?? []).compactMap(Self.googleViolation)
             default: break
             }
         }
-        return answer
+        return decoded
     }
 
     /// Decodes a problem with a field: `{"field":"…","description":"…","reason":"…","localizedMessage":{"message":"…"}}`
@@ -93,12 +93,12 @@ extension ErrorBody {
             hasStripeMember || type == "card_error" || type == "idempotency_error"
             || inner["param"] != .null && inner["code"] != .null && headers.value(.plainRequestID)?.hasPrefix("req_") == true
         let code = inner["code"]?.codeValue ?? inner["type"]?.codeValue
-        var answer = answer(isStripe ? .stripe : .openAI, code: code, message: inner["message"])
-        answer.details = inner.picking("type", "decline_code", "doc_url", "advice_code")
+        var decoded = decoded(isStripe ? .stripe : .openAI, code: code, message: inner["message"])
+        decoded.details = inner.picking("type", "decline_code", "doc_url", "advice_code")
         if let field = inner["param"]?.stringValue, !field.isEmpty {
-            answer.violations = [FieldViolation(field: field, code: code, message: answer.message ?? "")]
+            decoded.violations = [FieldViolation(field: field, code: code, message: decoded.message ?? "")]
         }
-        return answer
+        return decoded
     }
 
     /// Whether a code belongs to Azure. This is the case if the error has members that only Azure has, or if the code isn't in upper snake
@@ -113,26 +113,26 @@ extension ErrorBody {
     /// Decodes the format of Azure: `{"error":{"code":"…","message":"…","target":"…","details":[…],"innererror":{"code":"…"}}}`. The code
     /// of the innermost error is the most specific one.
     private func azure(_ inner: JSONObject) -> DecodedError {
-        var answer = answer(.azure, code: inner["code"]?.codeValue, message: inner["message"])
+        var decoded = decoded(.azure, code: inner["code"]?.codeValue, message: inner["message"])
         var next = (inner["innererror"] ?? inner["innerError"])?.objectValue
         while let deeper = next {
-            answer.code = deeper["code"]?.codeValue ?? answer.code
-            answer.requestID = (deeper["request-id"] ?? deeper["requestId"])?.idValue ?? answer.requestID
+            decoded.code = deeper["code"]?.codeValue ?? decoded.code
+            decoded.requestID = (deeper["request-id"] ?? deeper["requestId"])?.idValue ?? decoded.requestID
             next = (deeper["innererror"] ?? deeper["innerError"])?.objectValue
         }
-        answer.details = inner.picking("code", "target")
-        answer.violations = (inner["details"] ?? .null).mapObjects { item in
+        decoded.details = inner.picking("code", "target")
+        decoded.violations = (inner["details"] ?? .null).mapObjects { item in
             guard let field = item["target"]?.stringValue else { return nil }
             return FieldViolation(field: field, code: item["code"]?.codeValue, message: item.string("message") ?? "")
         }
-        return answer
+        return decoded
     }
 
     /// Decodes the format of Hummingbird, which reports the first key that could not be decoded in a sentence. This key becomes the field.
     private func hummingbird(_ inner: JSONObject) -> DecodedError {
-        let answer = answer(.hummingbird, message: inner["message"])
-        guard let text = answer.message, text.hasPrefix("Coding key `") else { return answer }
-        var read = answer
+        let decoded = decoded(.hummingbird, message: inner["message"])
+        guard let text = decoded.message, text.hasPrefix("Coding key `") else { return decoded }
+        var read = decoded
         let field = text.dropFirst("Coding key `".count).prefix { $0 != "`" }
         if !field.isEmpty { read.violations = [FieldViolation(field: String(field), message: text)] }
         return read

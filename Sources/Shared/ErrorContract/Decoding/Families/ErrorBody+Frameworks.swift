@@ -4,12 +4,12 @@ import StrictJSON
 extension ErrorBody {
     /// Decodes the body of a web framework.
     func framework() -> DecodedError? {
-        if error == true, self["reason"]?.stringValue != nil { return answer(.vapor, message: self["reason"]) }
+        if error == true, self["reason"]?.stringValue != nil { return decoded(.vapor, message: self["reason"]) }
         if self["statusCode"]?.intValue != nil, let node = node() { return node }
         if let spring = springBoot() { return spring }
         // In addition to the 48 formats of the table: found in responses of real servers.
         if code?.intValue == status, self["name"]?.stringValue != nil, let text = self["description"], text.stringValue != nil {
-            return answer(.flask, message: text)
+            return decoded(.flask, message: text)
         }
         return laravel() ?? rails() ?? python()
     }
@@ -18,14 +18,14 @@ extension ErrorBody {
     /// list.
     private func node() -> DecodedError? {
         if let texts = message?.arrayValue {
-            var answer = answer(.nestJS)
-            answer.violations = texts.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
-            return answer
+            var decoded = decoded(.nestJS)
+            decoded.violations = texts.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
+            return decoded
         }
         guard message?.stringValue != nil else { return nil }
         let keys = object.members.map(\.key)
         let isErrorFirst = keys.firstIndex(of: "error").map { $0 < keys.firstIndex(of: "message") ?? 0 } ?? false
-        return answer(code?.stringValue != nil || isErrorFirst ? .fastify : .nestJS, code: code?.codeValue, message: message)
+        return decoded(code?.stringValue != nil || isErrorFirst ? .fastify : .nestJS, code: code?.codeValue, message: message)
     }
 
     /// Decodes the format of Spring Boot.
@@ -35,9 +35,9 @@ extension ErrorBody {
     private func springBoot() -> DecodedError? {
         guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
-        var answer = answer(.springBoot, message: self["trace"] == nil && self["exception"] == nil ? message : nil)
-        answer.requestID = self["requestId"]?.idValue
-        answer.violations = (errors ?? .null).mapObjects { item in
+        var decoded = decoded(.springBoot, message: self["trace"] == nil && self["exception"] == nil ? message : nil)
+        decoded.requestID = self["requestId"]?.idValue
+        decoded.violations = (errors ?? .null).mapObjects { item in
             guard let field = item.string("field", "objectName") else { return nil }
             return FieldViolation(
                 field: item["field"]?.stringValue == nil ? "" : field,
@@ -45,19 +45,19 @@ extension ErrorBody {
                 message: item.string("defaultMessage", "message") ?? ""
             )
         }
-        return answer
+        return decoded
     }
 
     /// Decodes the formats of Laravel: `{"message":"…","errors":{"email":["…"]}}`, the fixed text of its throttle, and its debug page,
     /// whose message is dropped.
     private func laravel() -> DecodedError? {
         guard let text = message?.stringValue else { return nil }
-        if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return answer(.laravel) }
-        if text == "Too Many Attempts." { return answer(.laravelThrottle, message: message) }
+        if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return decoded(.laravel) }
+        if text == "Too Many Attempts." { return decoded(.laravelThrottle, message: message) }
         guard errors?.objectValue != nil, code?.intValue == nil, code?.stringValue == nil else { return nil }
-        var answer = answer(.laravel, message: message)
-        answer.violations = FieldViolation.map(errors)
-        return answer
+        var decoded = decoded(.laravel, message: message)
+        decoded.violations = FieldViolation.map(errors)
+        return decoded
     }
 
     /// Decodes the formats of Rails: `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. Texts under `base`
@@ -67,26 +67,26 @@ extension ErrorBody {
             let claimed = self["status"]
             let number = claimed?.intValue ?? claimed?.stringValue.flatMap { Int($0) }
             if let number, (400...599).contains(number), message == nil {
-                var answer = answer(.rails)
-                if (200...299).contains(status) { answer.status = number }
-                return answer
+                var decoded = decoded(.rails)
+                if (200...299).contains(status) { decoded.status = number }
+                return decoded
             }
         }
         guard let errors, object.members.count <= 2, self["success"] == nil else { return nil }
-        var answer = answer(.rails)
+        var decoded = decoded(.rails)
         if errors.objectValue?.isEmpty == false {
             let all = FieldViolation.map(errors)
             // Phoenix writes one text under `detail`.
             let isWhole = { (field: String) in
                 field == "base" || field == "detail" && errors.objectValue?["detail"]?.stringValue != nil
             }
-            answer.violations = all.filter { !isWhole($0.field) }
+            decoded.violations = all.filter { !isWhole($0.field) }
             let whole = all.filter { isWhole($0.field) }.map(\.message)
-            answer.message = whole.isEmpty ? nil : whole.joined(separator: " ")
-            return all.isEmpty ? nil : answer
+            decoded.message = whole.isEmpty ? nil : whole.joined(separator: " ")
+            return all.isEmpty ? nil : decoded
         }
         guard let texts = errors.arrayValue, !texts.isEmpty, texts.allSatisfy({ $0.stringValue != nil }) else { return nil }
-        answer.violations = texts.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
-        return answer
+        decoded.violations = texts.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
+        return decoded
     }
 }

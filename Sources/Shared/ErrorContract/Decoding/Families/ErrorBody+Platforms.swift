@@ -18,53 +18,53 @@ extension ErrorBody {
     ///
     /// `{"kind":"Status","reason":"TooManyRequests","message":"…","details":{"retryAfterSeconds":1,"causes":[…]}}`
     private func kubernetes() -> DecodedError {
-        var answer = answer(.kubernetes, code: self["reason"]?.codeValue, message: message)
+        var decoded = decoded(.kubernetes, code: self["reason"]?.codeValue, message: message)
         let inner = self["details"]?.objectValue
-        answer.retryAfter = RetryAfter.delay(seconds: inner?["retryAfterSeconds"])
-        answer.violations = (inner?["causes"] ?? .null).mapObjects { item in
+        decoded.retryAfter = RetryAfter.delay(seconds: inner?["retryAfterSeconds"])
+        decoded.violations = (inner?["causes"] ?? .null).mapObjects { item in
             guard let field = item.string("field") else { return nil }
             return FieldViolation(field: field, code: item["reason"]?.codeValue, message: item.string("message") ?? "")
         }
-        answer.details = inner?.picking("name", "kind", "group") ?? [:]
-        return answer
+        decoded.details = inner?.picking("name", "kind", "group") ?? [:]
+        return decoded
     }
 
     /// Decodes the format of AWS: `{"__type":"ns#ThrottlingException","message":"…"}`, or the type in a header.
     private func aws(_ type: String) -> DecodedError {
         let text = message?.stringValue == nil ? self["Message"] : message
-        return answer(.aws, code: ErrorDecoder.amazonCode(type), message: text)
+        return decoded(.aws, code: ErrorDecoder.amazonCode(type), message: text)
     }
 
     /// Decodes the format of GitHub.
     ///
     /// `{"message":"…","errors":[{"field":"title","code":"missing_field"}],"documentation_url":"…"}`
     private func gitHub() -> DecodedError {
-        var answer = answer(.gitHub, message: message)
-        answer.violations = (errors?.arrayValue ?? []).compactMap { value in
+        var decoded = decoded(.gitHub, message: message)
+        decoded.violations = (errors?.arrayValue ?? []).compactMap { value in
             if let text = value.stringValue { return FieldViolation(field: "", message: text) }
             guard let item = value.objectValue, item.string("field", "message", "code") != nil else { return nil }
             let text = item.string("message") ?? ""
             return FieldViolation(field: item.string("field") ?? "", code: item["code"]?.codeValue, message: text)
         }
-        answer.details = object.picking("documentation_url")
-        return answer
+        decoded.details = object.picking("documentation_url")
+        return decoded
     }
 
     /// Decodes the format of Supabase Auth: `{"code":400,"error_code":"validation_failed","msg":"…","error_id":"…"}`
     private func supabaseAuth() -> DecodedError? {
         guard let text = object.string("msg", "message"), self["success"] == nil else { return nil }
-        var answer = answer(.supabase, code: self["error_code"]?.codeValue, message: .string(text))
-        if case .string? = code { answer.code = code?.codeValue }
-        answer.requestID = self["error_id"]?.idValue
-        answer.details = self["weak_password"]?.objectValue ?? [:]
-        return answer
+        var decoded = decoded(.supabase, code: self["error_code"]?.codeValue, message: .string(text))
+        if case .string? = code { decoded.code = code?.codeValue }
+        decoded.requestID = self["error_id"]?.idValue
+        decoded.details = self["weak_password"]?.objectValue ?? [:]
+        return decoded
     }
 
     /// Decodes the format of Twilio: `{"code":20429,"message":"…","more_info":"…","status":429}`
     private func twilio() -> DecodedError {
-        var answer = answer(.twilio, code: code?.codeValue, message: message)
-        answer.details = object.picking("more_info")
-        return answer
+        var decoded = decoded(.twilio, code: code?.codeValue, message: message)
+        decoded.details = object.picking("more_info")
+        return decoded
     }
 
     /// Decodes the format of OAuth 2: `{"error":"invalid_grant","error_description":"…"}`. Without a description, only the codes of the
@@ -72,9 +72,9 @@ extension ErrorBody {
     private func oAuth2() -> DecodedError? {
         guard let name = error?.stringValue else { return nil }
         guard self["error_description"] != nil || self["error_uri"] != nil || Self.oAuthCodes.contains(name) else { return nil }
-        var answer = answer(.oAuth2, code: error?.codeValue, message: self["error_description"])
-        answer.details = object.picking("error_uri")
-        return answer
+        var decoded = decoded(.oAuth2, code: error?.codeValue, message: self["error_description"])
+        decoded.details = object.picking("error_uri")
+        return decoded
     }
 
     /// The codes of RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1 and RFC 8628 §3.5.
@@ -88,14 +88,14 @@ extension ErrorBody {
     /// of them has.
     func coded() -> DecodedError? {
         guard message?.stringValue != nil else { return nil }
-        if headers.value(.plainRetryAfter) != nil { return answer(.betterAuth, code: code?.codeValue, message: message) }
+        if headers.value(.plainRetryAfter) != nil { return decoded(.betterAuth, code: code?.codeValue, message: message) }
         if self["global"] != nil || self["retry_after"]?.doubleValue != nil && code?.stringValue == nil {
-            return answer(.discord, code: code?.codeValue, message: message)
+            return decoded(.discord, code: code?.codeValue, message: message)
         }
         if let text = code?.stringValue { return coded(text) }
         guard let number = code?.intValue else { return nil }
         if self["details"]?.arrayValue != nil, Self.rpcNames.indices.contains(number) {
-            return answer(.connect, code: ErrorCode(Self.rpcNames[number]), message: message)
+            return decoded(.connect, code: ErrorCode(Self.rpcNames[number]), message: message)
         }
         return (10_000...599_999).contains(number) ? discord() : nil
     }
@@ -103,23 +103,23 @@ extension ErrorBody {
     /// Decodes a body whose code is a text: the flat form, Connect, PostgREST, or Supabase.
     private func coded(_ text: String) -> DecodedError? {
         if self["details"]?.objectValue != nil || self["request_id"] != nil { return ErrorDecoder.flat(object, status: status) }
-        if Self.connectNames.contains(text) { return answer(.connect, code: code?.codeValue, message: message) }
+        if Self.connectNames.contains(text) { return decoded(.connect, code: code?.codeValue, message: message) }
         let hasHint = self["hint"] != nil || self["details"] == .null
         if hasHint || text.hasPrefix("PGRST") {
-            var answer = answer(.supabase, code: code?.codeValue, message: message)
-            answer.details = object.picking("hint")
-            return answer
+            var decoded = decoded(.supabase, code: code?.codeValue, message: message)
+            decoded.details = object.picking("hint")
+            return decoded
         }
         if text.isUpperSnake || !ErrorDecoder.isCode(text) { return ErrorDecoder.flat(object, status: status) }
-        return answer(.supabase, code: code?.codeValue, message: message)
+        return decoded(.supabase, code: code?.codeValue, message: message)
     }
 
     /// Decodes the format of Discord, which stores the problems of a field in `_errors`, at any depth.
     private func discord() -> DecodedError {
-        var answer = answer(.discord, code: code?.codeValue, message: message)
+        var decoded = decoded(.discord, code: code?.codeValue, message: message)
         var name = FieldName()
-        if let tree = errors?.objectValue { Self.collect(tree, at: &name, into: &answer.violations) }
-        return answer
+        if let tree = errors?.objectValue { Self.collect(tree, at: &name, into: &decoded.violations) }
+        return decoded
     }
 
     /// Collects the problems of a tree, depth first.

@@ -21,35 +21,35 @@ extension ErrorBody {
         let title = self["title"]?.stringValue
         guard isProblem(type: type, title: title) else { return nil }
         let message = detail?.stringValue == nil ? self["title"] : detail
-        var answer = answer(.problem, code: Self.tail(of: type), message: message)
-        answer.requestID = self["instance"]?.idValue
+        var decoded = decoded(.problem, code: Self.tail(of: type), message: message)
+        decoded.requestID = self["instance"]?.idValue
         if self["ray_id"] != nil, self["error_code"] != nil, code == nil {
-            readCloudflare(&answer)
+            readCloudflare(&decoded)
         } else if let own = code?.stringValue, own.isUpperSnake {
-            answer.family = .contractProblem
-            answer.code = code?.codeValue
-            answer.violations = pointed()
-            answer.requestID = self["request_id"]?.idValue ?? answer.requestID
+            decoded.family = .contractProblem
+            decoded.code = code?.codeValue
+            decoded.violations = pointed()
+            decoded.requestID = self["request_id"]?.idValue ?? decoded.requestID
         } else if let name = Self.rateLimitType(type) {
-            answer.family = .rateLimitProblem
-            answer.code = ErrorCode(name)
+            decoded.family = .rateLimitProblem
+            decoded.code = ErrorCode(name)
         } else if self["violated-policies"] != nil {
-            answer.family = .rateLimitProblem
+            decoded.family = .rateLimitProblem
         } else if errors?.objectValue != nil {
-            answer.family = .aspNet
-            answer.violations = FieldViolation.map(errors)
+            decoded.family = .aspNet
+            decoded.violations = FieldViolation.map(errors)
         } else if errors?.arrayValue != nil {
-            answer.family = .problemPointers
-            answer.violations = pointed()
+            decoded.family = .problemPointers
+            decoded.violations = pointed()
         }
-        answer.requestID = (self["traceId"] ?? self["request_id"])?.idValue ?? answer.requestID
-        answer.code = code?.codeValue ?? answer.code
-        answer.details = object.dropping(Self.readMembers)
-        if answer.family == .contractProblem, let others = object["details"]?.objectValue {
-            answer.details["details"] = nil
-            for other in others.members where answer.details[other.key] == nil { answer.details[other.key] = other.value }
+        decoded.requestID = (self["traceId"] ?? self["request_id"])?.idValue ?? decoded.requestID
+        decoded.code = code?.codeValue ?? decoded.code
+        decoded.details = object.dropping(Self.readMembers)
+        if decoded.family == .contractProblem, let others = object["details"]?.objectValue {
+            decoded.details["details"] = nil
+            for other in others.members where decoded.details[other.key] == nil { decoded.details[other.key] = other.value }
         }
-        return answer
+        return decoded
     }
 
     /// Members that are decoded, or that are internal and dropped.
@@ -94,11 +94,11 @@ extension ErrorBody {
     }
 
     /// Reads the members of Cloudflare's edge: `error_name`, `error_code` and `ray_id`.
-    private func readCloudflare(_ answer: inout DecodedError) {
-        answer.family = .cloudflareProblem
+    private func readCloudflare(_ decoded: inout DecodedError) {
+        decoded.family = .cloudflareProblem
         let number = self["error_code"]?.intValue.map { ErrorCode("CF_\($0)") }
-        answer.code = self["error_name"]?.codeValue ?? number
-        answer.requestID = self["ray_id"]?.idValue
+        decoded.code = self["error_name"]?.codeValue ?? number
+        decoded.requestID = self["ray_id"]?.idValue
     }
 
     /// Reads `errors:[{"detail":"…","pointer":"#/age"}]`, with the contract's `code` and `field` if present.

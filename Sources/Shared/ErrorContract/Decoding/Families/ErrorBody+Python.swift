@@ -7,36 +7,36 @@ extension ErrorBody {
         switch detail {
         case .string(let text):
             if text.hasPrefix("Request was throttled") {
-                var answer = answer(.djangoThrottle, message: detail)
-                answer.retryAfter = Self.delay(inThrottle: text)
-                return answer
+                var decoded = decoded(.djangoThrottle, message: detail)
+                decoded.retryAfter = Self.delay(inThrottle: text)
+                return decoded
             }
-            var answer = ErrorDecoder.detail(object, status: status)
-            answer?.code = code?.codeValue
-            return answer
+            var decoded = ErrorDecoder.detail(object, status: status)
+            decoded?.code = code?.codeValue
+            return decoded
         case .array(let items) where !items.isEmpty: return fastAPI(items)
         case .object(let inner) where !inner.isEmpty:
-            var answer = answer(.fastAPI, code: inner["code"]?.codeValue)
-            answer.message = inner.string("message", "msg", "error", "detail")
-            answer.details = inner.dropping(["message", "msg", "code"])
-            return answer
+            var decoded = decoded(.fastAPI, code: inner["code"]?.codeValue)
+            decoded.message = inner.string("message", "msg", "error", "detail")
+            decoded.details = inner.dropping(["message", "msg", "code"])
+            return decoded
         default: return nil
         }
     }
 
     /// Decodes the problems of FastAPI: `{"detail":[{"loc":["body","items",0,"name"],"msg":"…","type":"missing"}]}`, or a list of texts.
     private func fastAPI(_ items: [JSONValue]) -> DecodedError {
-        var answer = answer(.fastAPI)
-        answer.violations.reserveCapacity(items.count)
+        var decoded = decoded(.fastAPI)
+        decoded.violations.reserveCapacity(items.count)
         for case .object(let item) in items {
             guard let text = item.string("msg", "message") else { continue }
-            answer.violations.append(Self.fastAPIViolation(item, text: text))
+            decoded.violations.append(Self.fastAPIViolation(item, text: text))
         }
-        if answer.violations.isEmpty {
+        if decoded.violations.isEmpty {
             let texts = items.compactMap(\.stringValue)
-            answer.message = texts.isEmpty ? nil : texts.joined(separator: " ")
+            decoded.message = texts.isEmpty ? nil : texts.joined(separator: " ")
         }
-        return answer
+        return decoded
     }
 
     /// Reads one problem. The first step of `loc` is the part of the request; the others are the path. Only problems in the body get a
@@ -72,17 +72,17 @@ extension ErrorBody {
     /// Any member can be the name of a field. So this format is tried late, and only a body that consists of lists of texts is recognized.
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
-        var answer = answer(.djangoREST)
-        answer.violations.reserveCapacity(object.members.count)
+        var decoded = decoded(.djangoREST)
+        decoded.violations.reserveCapacity(object.members.count)
         var name = FieldName()
         for member in object.members {
             let isMap =
                 Self.isWrapper(member.key)
-                ? Self.collect(member.value, at: &name, into: &answer)
-                : name.within(member.key) { Self.collect(member.value, at: &$0, into: &answer) }
+                ? Self.collect(member.value, at: &name, into: &decoded)
+                : name.within(member.key) { Self.collect(member.value, at: &$0, into: &decoded) }
             guard isMap else { return nil }
         }
-        return answer.violations.isEmpty && answer.message == nil ? nil : answer
+        return decoded.violations.isEmpty && decoded.message == nil ? nil : decoded
     }
 
     /// Whether problems under a name belong to no field. Compares lengths first, which excludes most names.
@@ -112,21 +112,21 @@ extension ErrorBody {
     ///   - name: The path of the value, which is extended during the recursion.
     /// - Returns: Whether the value consists only of lists of texts. Otherwise the body has another format, and the problems must be
     ///   discarded.
-    private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {
+    private static func collect(_ value: JSONValue, at name: inout FieldName, into decoded: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):
             for (index, item) in items.enumerated() {
                 switch item {
-                case .string(let text): note(text, at: name.text, in: &answer)
+                case .string(let text): note(text, at: name.text, in: &decoded)
                 case .object:
-                    guard name.within(index: index, { collect(item, at: &$0, into: &answer) }) else { return false }
+                    guard name.within(index: index, { collect(item, at: &$0, into: &decoded) }) else { return false }
                 default: return false
                 }
             }
             return true
         case .object(let inner):
             for member in inner.members {
-                guard name.within(member.key, { collect(member.value, at: &$0, into: &answer) }) else { return false }
+                guard name.within(member.key, { collect(member.value, at: &$0, into: &decoded) }) else { return false }
             }
             return true
         default: return false
@@ -134,11 +134,11 @@ extension ErrorBody {
     }
 
     /// Adds a text to a field, or to the message if it concerns the whole body.
-    private static func note(_ text: String, at field: String, in answer: inout DecodedError) {
+    private static func note(_ text: String, at field: String, in decoded: inout DecodedError) {
         if isWholeBody(field) {
-            answer.message = answer.message.map { "\($0) \(text)" } ?? text
+            decoded.message = decoded.message.map { "\($0) \(text)" } ?? text
         } else {
-            answer.violations.append(FieldViolation(field: field, message: text))
+            decoded.violations.append(FieldViolation(field: field, message: text))
         }
     }
 }

@@ -5,9 +5,9 @@ extension ErrorBody {
     /// Decodes the format of Slack: `{"ok":false,"error":"ratelimited"}`. Slack responds with status 200, so the status is derived from the
     /// code.
     func slack(_ name: String) -> DecodedError {
-        var answer = answer(.slack, code: error?.codeValue)
+        var decoded = decoded(.slack, code: error?.codeValue)
         if (200...299).contains(status) {
-            answer.status =
+            decoded.status =
                 switch name {
                 case "ratelimited", "rate_limited": 429
                 case "invalid_auth", "not_authed", "token_expired", "token_revoked", "account_inactive": 401
@@ -17,8 +17,8 @@ extension ErrorBody {
                 default: 400
                 }
         }
-        answer.details = object.picking("needed", "provided", "warning")
-        return answer
+        decoded.details = object.picking("needed", "provided", "warning")
+        return decoded
     }
 
     /// Decodes the format of Cloudflare's API. Only the first error is used.
@@ -26,7 +26,7 @@ extension ErrorBody {
     /// `{"success":false,"errors":[{"code":10000,"message":"…"}],"messages":[],"result":null}`
     func cloudflareAPI(_ problems: [JSONValue]) -> DecodedError {
         let first = problems.first?.objectValue
-        return answer(.cloudflareAPI, code: first?["code"]?.codeValue, message: first?["message"])
+        return decoded(.cloudflareAPI, code: first?["code"]?.codeValue, message: first?["message"])
     }
 
     /// Decodes the errors of GraphQL: `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`. Only the first error is used.
@@ -38,11 +38,11 @@ extension ErrorBody {
             self["data"] != nil || first["locations"] != nil || first["path"] != nil || first["extensions"] != nil
         else { return nil }
         let extensions = first["extensions"]?.objectValue
-        var answer = answer(.graphQL, code: extensions?["code"]?.codeValue, message: first["message"])
-        answer.status = graphQLStatus(extensions)
-        answer.details = first.picking("path")
-        if answer.status == 429 { answer.retryAfter = mondayDelay(extensions) }
-        return answer
+        var decoded = decoded(.graphQL, code: extensions?["code"]?.codeValue, message: first["message"])
+        decoded.status = graphQLStatus(extensions)
+        decoded.details = first.picking("path")
+        if decoded.status == 429 { decoded.retryAfter = mondayDelay(extensions) }
+        return decoded
     }
 
     /// Decodes `{"error_code":"ComplexityException","status_code":429,"error_message":"…","errors":["…"]}`, which monday.com
@@ -51,10 +51,10 @@ extension ErrorBody {
         guard self["error_code"]?.stringValue != nil, let claimed = self["status_code"]?.intValue, (400...599).contains(claimed),
             items.contains(where: { $0.stringValue != nil })
         else { return nil }
-        var answer = answer(.graphQL, code: self["error_code"]?.codeValue, message: self["error_message"])
-        if (200...299).contains(status) { answer.status = claimed }
-        if answer.status == 429 { answer.retryAfter = mondayDelay(self["error_data"]?.objectValue) }
-        return answer
+        var decoded = decoded(.graphQL, code: self["error_code"]?.codeValue, message: self["error_message"])
+        if (200...299).contains(status) { decoded.status = claimed }
+        if decoded.status == 429 { decoded.retryAfter = mondayDelay(self["error_data"]?.objectValue) }
+        return decoded
     }
 
     /// Returns the delay that monday.com requests with a refusal, otherwise the time until its complexity budget is renewed.
@@ -100,9 +100,9 @@ extension ErrorBody {
             return nil
         }
         let message = first["detail"]?.stringValue == nil ? first["title"] : first["detail"]
-        var answer = answer(.jsonAPI, code: first["code"]?.codeValue, message: message)
-        answer.requestID = first["id"]?.idValue
-        answer.violations = errors.mapObjects { item in
+        var decoded = decoded(.jsonAPI, code: first["code"]?.codeValue, message: message)
+        decoded.requestID = first["id"]?.idValue
+        decoded.violations = errors.mapObjects { item in
             guard let source = item["source"]?.objectValue else { return nil }
             let text = item.string("detail", "title") ?? ""
             let code = item["code"]?.codeValue
@@ -111,6 +111,6 @@ extension ErrorBody {
             }
             return source.string("parameter", "header").map { FieldViolation(field: $0, code: code, message: text) }
         }
-        return answer
+        return decoded
     }
 }

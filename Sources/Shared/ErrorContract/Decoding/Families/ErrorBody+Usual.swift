@@ -6,8 +6,8 @@ extension ErrorBody {
     ///
     /// Every format gets a request id. Only the formats in ``loose`` get all values: they are recognized by little more than one member, so
     /// the rest of the body is still unread.
-    func completed(_ answer: DecodedError?) -> DecodedError? {
-        var read = answer ?? DecodedError(status: status, family: .otherJSON)
+    func completed(_ decoded: DecodedError?) -> DecodedError? {
+        var read = decoded ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
         let isLoose = Self.loose.contains(read.family)
         if read.violations.isEmpty, isLoose || read.family == .problem { read.violations = usualViolations }
@@ -16,7 +16,7 @@ extension ErrorBody {
             read.code = read.code ?? usualCode ?? (read.message == nil ? nil : usualNumber)
         }
         let isEmpty = read.code == nil && read.message == nil && read.requestID == nil && read.violations.isEmpty
-        return answer == nil && isEmpty ? nil : read
+        return decoded == nil && isEmpty ? nil : read
     }
 
     /// The formats that are recognized by little more than one member.

@@ -47,11 +47,11 @@ struct ErrorBody {
     ///   - family: The format.
     ///   - code: The code, if it is valid as one.
     ///   - message: The text. A value other than a string counts as absent.
-    func answer(_ family: ErrorBodyFamily, code: ErrorCode? = nil, message: JSONValue? = nil) -> DecodedError {
-        var answer = DecodedError(status: status, family: family)
-        answer.code = code
-        answer.message = message?.stringValue
-        return answer
+    func decoded(_ family: ErrorBodyFamily, code: ErrorCode? = nil, message: JSONValue? = nil) -> DecodedError {
+        var decoded = DecodedError(status: status, family: family)
+        decoded.code = code
+        decoded.message = message?.stringValue
+        return decoded
     }
 }
 

@@ -12,9 +12,9 @@ extension ErrorDecoder {
     /// Returns the error of the first format that recognizes the body. The order is part of the behavior: formats with more distinctive
     /// members come first.
     private static func family(of body: ErrorBody) -> DecodedError? {
-        if let answer = body.contractProblem() { return answer }
-        if let inner = body.error?.objectValue, let answer = body.errorObject(inner) { return answer }
-        if let answer = body.refusal() { return answer }
+        if let decoded = body.contractProblem() { return decoded }
+        if let inner = body.error?.objectValue, let decoded = body.errorObject(inner) { return decoded }
+        if let decoded = body.refusal() { return decoded }
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
     }
 
@@ -26,9 +26,9 @@ extension ErrorDecoder {
         }
         let texts = list.compactMap(\.stringValue)
         guard !texts.isEmpty, texts.count == list.count else { return nil }
-        var answer = DecodedError(status: status, family: .djangoREST)
-        answer.message = texts.joined(separator: " ")
-        return answer
+        var decoded = DecodedError(status: status, family: .djangoREST)
+        decoded.message = texts.joined(separator: " ")
+        return decoded
     }
 }
 
@@ -52,22 +52,22 @@ extension ErrorBody {
 
     /// Decodes one line of text of an unknown server.
     func text() -> DecodedError? {
-        var answer = line()
-        answer?.violations = (errors?.arrayValue ?? []).compactMap(FieldViolation.init(json:))
-        return answer
+        var decoded = line()
+        decoded?.violations = (errors?.arrayValue ?? []).compactMap(FieldViolation.init(json:))
+        return decoded
     }
 
     /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. An `error` that is a name with underscores is the code rather
     /// than the text.
     private func line() -> DecodedError? {
         if let text = error?.stringValue {
-            if text.hasPrefix("Rate limit exceeded") { return answer(.slowAPI, message: error) }
+            if text.hasPrefix("Rate limit exceeded") { return decoded(.slowAPI, message: error) }
             let isName = !text.isEmpty && text.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) } || text.isUpperSnake
-            if isName, text.contains("_") { return answer(.errorText, code: error?.codeValue, message: message) }
-            return answer(.errorText, code: code?.codeValue, message: message?.stringValue == nil ? error : message)
+            if isName, text.contains("_") { return decoded(.errorText, code: error?.codeValue, message: message) }
+            return decoded(.errorText, code: code?.codeValue, message: message?.stringValue == nil ? error : message)
         }
         guard message?.stringValue != nil else { return nil }
-        return answer(.messageText, code: code?.codeValue, message: message)
+        return decoded(.messageText, code: code?.codeValue, message: message)
     }
 }
 

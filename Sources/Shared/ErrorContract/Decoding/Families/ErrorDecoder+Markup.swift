@@ -11,49 +11,49 @@ extension ErrorDecoder {
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     static func match(text bytes: UnsafeBufferPointer<UInt8>, status: Int, headers: HTTPFields) -> DecodedError {
-        var answer = DecodedError(status: status)
+        var decoded = DecodedError(status: status)
         let page = UnsafeBufferPointer(rebasing: bytes.prefix(pageStart))
         guard page.beginAsMarkup else {
-            readLine(page, into: &answer)
-            return answer
+            readLine(page, into: &decoded)
+            return decoded
         }
         let marks = PageMarks(in: page)
         if marks.contains(.errorElement), let code = element("<Code>", "</Code>", in: page),
             element("<Message>", "</Message>", in: page) != nil
         {
-            answer.family = .aws
-            answer.code = isCode(code) ? ErrorCode(code) : nil
+            decoded.family = .aws
+            decoded.code = isCode(code) ? ErrorCode(code) : nil
             let id = element("<RequestId>", "</RequestId>", in: page) ?? element("<RequestID>", "</RequestID>", in: page)
-            answer.requestID = id.flatMap { isCode($0) ? $0 : nil }
+            decoded.requestID = id.flatMap { isCode($0) ? $0 : nil }
         } else if isChallenge(marks, status: status, headers: headers) {
-            answer.family = .notAPI
-            answer.code = .notAPIResponse
+            decoded.family = .notAPI
+            decoded.code = .notAPIResponse
         } else if marks.contains(.cloudflare) || isCloudflare(headers) && (520...530).contains(status) {
-            answer.family = .cloudflarePage
-            answer.code = ErrorCode("CF_\(status)")
+            decoded.family = .cloudflarePage
+            decoded.code = ErrorCode("CF_\(status)")
         } else if marks.contains(.nginx) {
-            answer.family = .nginx
+            decoded.family = .nginx
         } else if marks.contains(.express) {
-            answer.family = .express
+            decoded.family = .express
         } else if isHAProxy(page, status: status) {
-            answer.family = .haProxy
+            decoded.family = .haProxy
         }
-        return answer
+        return decoded
     }
 
     /// Recognizes one line of text of a throttle or of Cloudflare. The text is not used as a message.
-    private static func readLine(_ bytes: UnsafeBufferPointer<UInt8>, into answer: inout DecodedError) {
+    private static func readLine(_ bytes: UnsafeBufferPointer<UInt8>, into decoded: inout DecodedError) {
         guard bytes.count <= 256, let text = String(validating: bytes, as: UTF8.self) else { return }
         let line = text[...].trimmedText.lowercased()
         guard line.utf8.count <= 200 else { return }
         if line.hasPrefix("error code: "), let number = Int(line.dropFirst("error code: ".count)), (100...9_999).contains(number)
         {
-            answer.family = .cloudflarePage
-            answer.code = ErrorCode("CF_\(number)")
-        } else if answer.status == 429 || answer.status == 503,
+            decoded.family = .cloudflarePage
+            decoded.code = ErrorCode("CF_\(number)")
+        } else if decoded.status == 429 || decoded.status == 503,
             line.hasPrefix("too many requests") || line.contains("limit exceeded") || line.hasPrefix("rate limit")
         {
-            answer.family = .throttleText
+            decoded.family = .throttleText
         }
     }
 

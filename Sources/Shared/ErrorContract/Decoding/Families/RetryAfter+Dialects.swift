@@ -38,22 +38,22 @@ extension RetryAfter {
         guard !headers.isEmpty else { return nil }
         if !facts.isEmpty {
             if let delay = delay(in: facts, now: now) { return delay }
-            let answer = ResponseTime(headers: facts, now: now)
-            if let delay = facts.value(.plainRetryAfter).flatMap({ wait($0, in: answer) }) { return delay }
+            let response = ResponseTime(headers: facts, now: now)
+            if let delay = facts.value(.plainRetryAfter).flatMap({ wait($0, in: response) }) { return delay }
             for name in [HTTPField.Name.retryAfterMilliseconds, .microsoftRetryAfterMilliseconds, .amazonRetryAfter] {
                 if let text = facts.value(name), let value = number(text) { return delay(milliseconds: value) }
             }
         }
         guard status == 429 || status == 503 || status == 403 else { return nil }
-        let answer = ResponseTime(headers: facts, now: now)
-        return rateLimit(answer, status: status) ?? oldRateLimit(answer, status: status)
-            ?? vendorReset(headers, status: status, in: answer)
+        let response = ResponseTime(headers: facts, now: now)
+        return rateLimit(response, status: status) ?? oldRateLimit(response, status: status)
+            ?? vendorReset(headers, status: status, in: response)
     }
 
     /// Parses a delay in seconds of any length, or a Unix time in seconds or milliseconds.
-    private static func wait(_ text: String, in answer: ResponseTime) -> Duration? {
+    private static func wait(_ text: String, in response: ResponseTime) -> Duration? {
         guard let value = number(text) else { return nil }
-        return unixTime(value).flatMap { distance(to: $0, in: answer) } ?? delay(seconds: value)
+        return unixTime(value).flatMap { distance(to: $0, in: response) } ?? delay(seconds: value)
     }
 
     /// Returns whole seconds, rounded up and limited to ``longest``; `nil` for an invalid delay.
@@ -92,8 +92,8 @@ extension RetryAfter {
     }
 
     /// Parses `RateLimit: "default";r=0;t=30`, `RateLimit: limit=100, remaining=0, reset=30`, and `RateLimit-Reset: 30`.
-    private static func rateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
-        let headers = answer.headers
+    private static func rateLimit(_ response: ResponseTime, status: Int) -> Duration? {
+        let headers = response.headers
         var longestWait: Duration?
         for line in headers[values: .rateLimit] {
             let isOld = line.contains("reset=")
@@ -107,21 +107,21 @@ extension RetryAfter {
         }
         if let longestWait { return longestWait }
         guard mayCount(remaining: headers.value(.rateLimitRemaining), status: status) else { return nil }
-        return headers.value(.rateLimitReset).flatMap { reset($0, in: answer) }
+        return headers.value(.rateLimitReset).flatMap { reset($0, in: response) }
     }
 
     /// Parses the fields `X-RateLimit-…` and `X-Rate-Limit-…`.
-    private static func oldRateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
-        let headers = answer.headers
+    private static func oldRateLimit(_ response: ResponseTime, status: Int) -> Duration? {
+        let headers = response.headers
         let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
         guard mayCount(remaining: remaining, status: status) else { return nil }
         // GitHub sends the fields with every response. Only a quota that is used up is a reason to wait for its end.
         let isGitHub = headers.value(.gitHubRequestID) != nil || headers.value(.server)?.lowercased() == "github.com"
         if isGitHub, remaining == nil { return nil }
         // Symfony and Smoobu send a Unix time, MailerLite seconds.
-        if let wait = headers.value(.rateLimitRetryAfter).flatMap({ reset($0, in: answer) }) { return wait }
+        if let wait = headers.value(.rateLimitRetryAfter).flatMap({ reset($0, in: response) }) { return wait }
         if let wait = headers.value(.oldRateLimitResetAfter).flatMap(plain) { return wait }
-        return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: answer) }
+        return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: response) }
     }
 
     /// Returns whether the reset of a quota is the delay of a refusal.
@@ -139,14 +139,14 @@ extension RetryAfter {
     /// - A larger number: a Unix time in seconds or milliseconds.
     /// - An HTTP date, or a date of RFC 3339.
     /// - A duration such as `6m0s`.
-    static func reset(_ text: String, in answer: ResponseTime) -> Duration? {
+    static func reset(_ text: String, in response: ResponseTime) -> Duration? {
         if let value = number(text) {
             if value <= 31_622_400 { return delay(seconds: value) }
-            return unixTime(value).flatMap { distance(to: $0, in: answer) }
+            return unixTime(value).flatMap { distance(to: $0, in: response) }
         }
         let trimmed = Substring(text).trimmedText
-        let date = HTTPDate.parse(trimmed, now: answer.now) ?? InternetDate.parse(trimmed)
-        return date.map { distance(to: $0, in: answer) } ?? delay(units: trimmed)
+        let date = HTTPDate.parse(trimmed, now: response.now) ?? InternetDate.parse(trimmed)
+        return date.map { distance(to: $0, in: response) } ?? delay(units: trimmed)
     }
 
     /// Returns the time of a number that is too large to be a delay.
@@ -159,8 +159,8 @@ extension RetryAfter {
     }
 
     /// Returns the time from the response to a date. A date in the past is a delay of zero.
-    static func distance(to date: Date, in answer: ResponseTime) -> Duration? {
-        delay(seconds: max(0, date.timeIntervalSince(answer.base)))
+    static func distance(to date: Date, in response: ResponseTime) -> Duration? {
+        delay(seconds: max(0, date.timeIntervalSince(response.base)))
     }
 
     /// Parses `name=value` pairs between semicolons or commas.
@@ -218,7 +218,7 @@ extension RetryAfter {
     ///
     /// A quota without a remaining count counts as used up under status 429 and 503.
     /// - Complexity: O(number of fields) if there is no such quota.
-    static func vendorReset(_ headers: HTTPFields, status: Int, in answer: ResponseTime) -> Duration? {
+    static func vendorReset(_ headers: HTTPFields, status: Int, in response: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
             let name = field.name.canonicalName
             return name.hasPrefix("x-ratelimit-") || name.hasPrefix("anthropic-") || name.hasPrefix("x-contentful-")
@@ -228,7 +228,7 @@ extension RetryAfter {
         for quota in quotas {
             guard let text = headers.value(quota.reset) else { continue }
             guard mayCount(remaining: quota.remaining.flatMap { headers.value($0) }, status: status) else { continue }
-            if let wait = reset(text, in: answer) { longestWait = max(longestWait ?? .zero, wait) }
+            if let wait = reset(text, in: response) { longestWait = max(longestWait ?? .zero, wait) }
         }
         return longestWait
     }

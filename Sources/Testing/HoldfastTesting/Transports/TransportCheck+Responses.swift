@@ -12,10 +12,10 @@ extension TransportCheck {
     /// - *Skips 100 and 103*: the engine returns an informational response as the final one.
     /// - *Returns a 401 with a challenge*: the engine asks for credentials, or fails because it has none.
     /// - *Stores no cookies*: the cookie storage of the engine is on.
-    static let answers: [TransportCheck] = [
+    static let responses: [TransportCheck] = [
         TransportCheck("Transfers path, headers and host of a request, and all parts of its response") {
             transport in
-            try await withServer(answer("200 OK", ["X-Request-Id: r1", "x-lower: a, b"], body: #"{"name":"ñ"}"#)) { server in
+            try await withServer(respond("200 OK", ["X-Request-Id: r1", "x-lower: a, b"], body: #"{"name":"ñ"}"#)) { server in
                 let sent = server.request("/a/b?x=1&y=a%20b%2Fc", headers: [.accept: "application/json", .acceptLanguage: "es"])
                 let (response, body) = try await exchange(transport, sent)
                 try expect(response.status.code == 200 && body == Array(#"{"name":"ñ"}"#.utf8), "read \(response) \(body)")
@@ -32,7 +32,7 @@ extension TransportCheck {
                 (.put, 204), (.delete, 404), (.patch, 429), (.get, 503), (.options, 200), (.post, 599),
             ]
             for (method, status) in cases {
-                try await withServer(answer("\(status) X", ["Retry-After: 30"])) { server in
+                try await withServer(respond("\(status) X", ["Retry-After: 30"])) { server in
                     let (response, body) = try await exchange(transport, server.request(method: method))
                     try expect(response.status.code == status && body.isEmpty, "\(method) read \(response)")
                     try expect(field("Retry-After", response) == "30", "read \(response)")
@@ -41,7 +41,7 @@ extension TransportCheck {
             }
         },
         TransportCheck("Keeps both values of a header on two lines") { transport in
-            try await withServer(answer("429 X", ["Retry-After: 5", "Retry-After: 30"])) { server in
+            try await withServer(respond("429 X", ["Retry-After: 5", "Retry-After: 30"])) { server in
                 let (response, _) = try await exchange(transport, server.request())
                 let values = HTTPField.Name("Retry-After").map { response.headerFields[values: $0] } ?? []
                 try expect(values.joined(separator: ", ") == "5, 30", "read \(values)")
@@ -63,14 +63,14 @@ extension TransportCheck {
         },
         TransportCheck("Skips 100 and 103 before the response") { transport in
             let ahead = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"
-            try await withServer(.answer(ahead + head("201 X", ["Content-Length: 2"]) + "ok")) { server in
+            try await withServer(.respond(ahead + head("201 X", ["Content-Length: 2"]) + "ok")) { server in
                 let (response, body) = try await exchange(transport, server.request(method: .post), Array("x".utf8))
                 try expect(response.status.code == 201 && body == Array("ok".utf8), "read \(response)")
             }
         },
         TransportCheck("Returns a 401 with a challenge without sending credentials") { transport in
             for challenge in ["Bearer", "Basic realm=\"x\"", "Bearer error=\"invalid_token\""] {
-                try await withServer(answer("401 X", ["WWW-Authenticate: \(challenge)"], body: "{}"), answer("200 OK")) {
+                try await withServer(respond("401 X", ["WWW-Authenticate: \(challenge)"], body: "{}"), respond("200 OK")) {
                     server in
                     let (response, body) = try await exchange(transport, server.request(), timeout: .seconds(20))
                     try expect(response.status.code == 401 && body == Array("{}".utf8), "\(challenge): read \(response)")
@@ -79,8 +79,8 @@ extension TransportCheck {
             }
         },
         TransportCheck("Returns its own response to each of concurrent requests") { transport in
-            try await withServer(answer("200 OK", body: "one")) { first in
-                try await withServer(answer("200 OK", body: "two")) { second in
+            try await withServer(respond("200 OK", body: "one")) { first in
+                try await withServer(respond("200 OK", body: "two")) { second in
                     async let one = exchange(transport, first.request()).body
                     async let two = exchange(transport, second.request()).body
                     let bodies = try await [one, two]
@@ -89,7 +89,7 @@ extension TransportCheck {
             }
         },
         TransportCheck("Stores no cookies") { transport in
-            try await withServer(answer("200 OK", ["Set-Cookie: session=1; Path=/"]), answer("200 OK")) { server in
+            try await withServer(respond("200 OK", ["Set-Cookie: session=1; Path=/"]), respond("200 OK")) { server in
                 for _ in 0..<2 { _ = try await exchange(transport, server.request()) }
                 try expect(server.received.allSatisfy { $0.header("Cookie") == nil }, "sent a cookie back")
             }
@@ -123,7 +123,7 @@ extension TransportCheck {
         TransportCheck("Returns the complete body of a known length: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {
                 let text = String(repeating: "x", count: size)
-                try await withServer(answer("200 OK", body: text)) { server in
+                try await withServer(respond("200 OK", body: text)) { server in
                     let (_, body) = try await exchange(transport, server.request())
                     try expect(body == Array(text.utf8), "read \(body.count) of \(size) bytes")
                 }
@@ -133,7 +133,7 @@ extension TransportCheck {
             for count in [0, 1, 40] {
                 let chunk = String(repeating: "x", count: 0x8000)
                 let chunks = String(repeating: "8000\r\n\(chunk)\r\n", count: count) + "0\r\n\r\n"
-                try await withServer(.answer(head("200 OK", ["Transfer-Encoding: chunked"]) + chunks)) { server in
+                try await withServer(.respond(head("200 OK", ["Transfer-Encoding: chunked"]) + chunks)) { server in
                     let (_, body) = try await exchange(transport, server.request())
                     try expect(
                         body.count == count * 0x8000 && body.allSatisfy { $0 == UInt8(ascii: "x") },
@@ -143,14 +143,14 @@ extension TransportCheck {
             }
         },
         TransportCheck("Ends a body without a length at the end of the connection") { transport in
-            try await withServer(.answer(head("200 OK") + "until the end")) { server in
+            try await withServer(.respond(head("200 OK") + "until the end")) { server in
                 let (_, body) = try await exchange(transport, server.request())
                 try expect(body == Array("until the end".utf8), "read \(body.count) bytes")
             }
         },
         TransportCheck("Sends the bytes of a POST unchanged: 0 B, 1 B, 1 MB") { transport in
             for size in sizes {
-                try await withServer(answer("201 Created")) { server in
+                try await withServer(respond("201 Created")) { server in
                     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
                     let request = server.request(method: .post, headers: [.contentType: "application/octet-stream"])
                     let (response, _) = try await exchange(transport, request, bytes)
