@@ -110,12 +110,12 @@ extension ContractError {
 }
 
 extension ErrorCatalogue {
-    /// Returns whether a code is an internal error of the server. The code of an app counts by its own status.
+    /// Returns whether a code is an internal error of the server. For the code of an app, its own status decides.
     func isFault(_ code: ErrorCode) -> Bool { (closestDefinition(to: code)?.status ?? 500) == 500 }
 }
 
 extension ContractError: CustomStringConvertible {
-    /// The code and the paths, for the log. No texts, no details and no underlying error.
+    /// The code and the paths, for the log. The text contains no message, no details and no underlying error.
     public var description: String {
         problems.isEmpty ? code.rawValue : "\(code) at \(problems.map(\.path.pointer).joined(separator: ", "))"
     }
@@ -123,8 +123,8 @@ extension ContractError: CustomStringConvertible {
 
 /// An error of an app that can be converted to an error of the contract.
 ///
-/// If a route throws it, the response is that of its ``contractError``, and the error itself is never sent. Errors that don't conform get
-/// `SERVER_INTERNAL_ERROR`.
+/// If a route throws such an error, the client gets the response for its ``contractError``. The error itself is never sent. For an error
+/// that doesn't conform, the client gets `SERVER_INTERNAL_ERROR`.
 public protocol ContractErrorConvertible: Error {
     /// The corresponding error of the contract.
     var contractError: ContractError { get }
@@ -136,7 +136,7 @@ extension ContractError: HTTPResponseError {
         .init(code: ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// The response if there is no ``ContractErrorMiddleware``: in the standard format, with the standard catalogue.
+    /// The response if no ``ContractErrorMiddleware`` handles the error. It has the standard format and uses the standard catalogue.
     public func response(from request: Request, context: some RequestContext) -> Response {
         ContractErrorRenderer().response(for: self, to: request, requestID: context.requestID)
     }
@@ -145,8 +145,8 @@ extension ContractError: HTTPResponseError {
 extension ContractError {
     /// Converts any thrown error to an error of the contract.
     ///
-    /// An error of the framework keeps its status and headers, but not its text. Any other error becomes an internal error without details,
-    /// and is stored as ``underlying`` for the log.
+    /// An error of the framework keeps its status and headers, but not its text. Any other error becomes an internal error without details.
+    /// The original error is stored as ``underlying`` for the log.
     /// - Parameters:
     ///   - error: The thrown error.
     ///   - request: The request, from which errors of the framework create their headers.
@@ -159,7 +159,7 @@ extension ContractError {
         case let error as any HTTPResponseError:
             let headers = (try? error.response(from: request, context: context))?.headers ?? [:]
             self.init(error, headers: headers)
-            // Middleware of the framework, such as that for CORS, wraps errors in its own types.
+            // Middleware of the framework wraps errors in its own types. An example is the CORS middleware.
             if let code = headers[.errorCode] { self.code = ErrorCode(code) }
         default: self.init(.serverInternalError)
         }
@@ -181,7 +181,7 @@ extension ContractError {
 }
 
 extension ErrorCode {
-    /// Returns the general code of a status; any unknown 4xx is `REQUEST_MALFORMED`, and any 5xx an internal error.
+    /// Returns the general code of a status. An unknown 4xx status is `REQUEST_MALFORMED`, and a 5xx status is an internal error.
     init(forStatus status: HTTPResponse.Status) {
         self =
             switch status.code {

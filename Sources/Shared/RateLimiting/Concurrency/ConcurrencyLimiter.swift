@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Limits the number of operations that run at once. Further callers wait in a bounded queue, first in, first out.
+/// Limits the number of operations that run at the same time. Further callers wait in a bounded queue, first in, first out.
 ///
 /// ```swift
 /// let limiter = ConcurrencyLimiter(4)
 /// let result = try await limiter.run { try await hash(password) }
 /// ```
 public final class ConcurrencyLimiter: Sendable {
-    /// An error that reports that the queue of waiting callers is full.
+    /// The error if the queue of waiting callers is full.
     public struct WaitQueueFull: Error, Hashable, Sendable {
         /// The number of waiting callers.
         public let waiters: Int
@@ -42,10 +42,11 @@ public final class ConcurrencyLimiter: Sendable {
     /// The number of waiting callers.
     public var waiting: Int { state.withLock(\.line.count) }
 
-    /// Runs an operation as soon as fewer than ``limit`` are running. O(1) if that is the case, otherwise O(waiting callers).
+    /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if it can run immediately, otherwise O(waiting
+    /// callers).
     ///
-    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of
-    ///   the operation.
+    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of the
+    ///   operation are rethrown.
     public func run<Result, Failure>(
         isolation: isolated (any Actor)? = #isolation,
         _ operation: () async throws(Failure) -> Result
@@ -71,11 +72,11 @@ public final class ConcurrencyLimiter: Sendable {
         } wake: {
             state.withLock { $0.line.wake(id) }
         }
-        // A waiter whose turn has come is no longer in the queue.
+        // A waiter that has got its slot is no longer in the queue.
         if state.withLock({ $0.line.leave(id) }) { throw CancellationError() }
     }
 
-    /// Passes the slot to the first waiter, or frees it.
+    /// Gives the slot to the first waiter. If no caller waits, frees it.
     private func leave() {
         state.withLock { state -> WaiterLine<Void>.Wake? in
             if let wake = state.line.removeFirst() { return wake }
