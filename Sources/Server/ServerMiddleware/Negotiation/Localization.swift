@@ -7,7 +7,7 @@ public import Hummingbird
 public struct Localization: Hashable, Sendable {
     /// The languages in which texts are available.
     public var supported: [Language]
-    /// The language for clients that accept none of them.
+    /// The language for clients that accept no supported language.
     public var fallback: Language
 
     /// Creates a rule.

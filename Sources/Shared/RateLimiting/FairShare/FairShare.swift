@@ -47,7 +47,7 @@ package struct FairShare: Sendable {
         self.capacity = capacity
     }
 
-    /// The number of recorded admissions, canceled ones included.
+    /// The number of recorded admissions, including canceled admissions.
     package var count: Int { numbers.count }
 
     /// The number of networks with an admission in the window.
