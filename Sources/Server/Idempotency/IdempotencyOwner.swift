@@ -19,8 +19,8 @@ public enum IdempotencyOwner: Sendable {
     /// client can choose, because each value would get its own share of the capacity of accounts. A secret and an address with equal values
     /// are the same client.
     case secret(any PartitionKey)
-    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of the
-    /// network share one share of the capacity.
+    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of a
+    /// network have one share of the capacity together.
     case address(any PartitionKey, network: any PartitionKey)
 
     /// The value that is hashed to identify the client. Addresses and secrets have no prefix. Earlier versions hashed them without a

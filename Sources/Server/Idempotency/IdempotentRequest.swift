@@ -86,7 +86,7 @@ public final class IdempotentRequest: Sendable {
     /// Executes the work of a request whose response is known before the work.
     ///
     /// A store in the database of the keys reads the response with `IdempotentEffect.current(in:)`, and finishes the key in the transaction
-    /// of its write. The work may contain only one such write, because a second write would find the key finished.
+    /// of its write. The work may contain only one such write. A second write would fail, because the key is finished already.
     /// - Parameters:
     ///   - answer: The response to repetitions; `nil` if it can't be stored. If it is `nil`, no store finishes the key.
     ///   - work: The work.

@@ -39,8 +39,8 @@ public final class PostgresTransaction: PostgresExecutor {
     /// round trip, during which the transaction holds its locks.
     /// - Parameter batch: The statements with their values, in the order of their execution. If the batch is empty, nothing is sent.
     /// - Returns: The results, in the order of the statements.
-    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed one are not executed, and the transaction can't
-    ///   continue.
+    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed statement are not executed, and the transaction
+    ///   can't continue.
     @discardableResult
     public func execute(_ batch: [(PostgresStatement, [PostgresValue])]) async throws -> [PostgresResult] {
         guard !batch.isEmpty else { return [] }

@@ -19,8 +19,8 @@ enum LimitScript {
     /// Decides about all keys of a request. The script charges all of them, or none.
     ///
     /// - `KEYS`: the canary (the key that shows whether the server has lost its data), and then the key of each claim.
-    /// - `ARGV`: the canary value that the client knows; the value to write if the server has none; whether to charge, together with the
-    ///   time (0 uses the server's clock); then the terms of each claim.
+    /// - `ARGV`, in this order: the canary value that the client knows; the value to write if the server has none; whether to charge, and
+    ///   the time (0 uses the server's clock); the terms of each claim.
     /// - Result: the time. Then, for each claim, the delay, the remaining units, the time until more units remain, and the mark of the
     ///   charge. A refund finds the charge by its mark. If the server's canary value is not the known value, it follows at the end.
     ///   ``LimitReply`` decodes the result.

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Use it for health checks and diagnostics. Metrics contain the same numbers. `open - idle - opening` connections are in use.
 public struct PostgresStatus: Hashable, Sendable {
-    /// The number of connections, including those that are being opened.
+    /// The number of connections, including connections that are being opened.
     public var open = 0
     /// The number of unused connections.
     public var idle = 0

@@ -150,7 +150,7 @@ final class PGConnection {
         PGCancellation(handle)
     }
 
-    /// Begins to send a segment. The caller must have received the outcome of the previous one.
+    /// Begins to send a segment. The caller must have received the outcome of the previous segment.
     /// - Returns: `false` if the connection is lost.
     func send(_ segment: PGSegment) -> Bool {
         (results, current, sqlState, nextExpected) = ([], nil, nil, 0)

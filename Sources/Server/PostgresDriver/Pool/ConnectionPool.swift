@@ -19,7 +19,7 @@ struct ConnectionPool {
         /// The number of connections that are opened and stay open without load. The default is 0: the first waiter opens the first
         /// connection.
         var minimum = 0
-        /// The largest number of connections, including those that are being opened.
+        /// The largest number of connections, including connections that are being opened.
         var maximum = 16
         /// The time after which an idle connection is closed.
         var idle = Duration.seconds(300)
@@ -108,7 +108,7 @@ struct ConnectionPool {
 
     /// Whether the last attempt has failed. If so, there is at most one attempt at a time.
     var isProbing: Bool { failures > 0 }
-    /// The number of connections, including those that are being opened.
+    /// The number of connections, including connections that are being opened.
     var count: Int { connections.count }
     /// The number of unused connections.
     var idleCount: Int { idle.count }

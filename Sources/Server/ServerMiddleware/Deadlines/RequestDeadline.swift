@@ -45,8 +45,8 @@ public struct RequestDeadline: Sendable {
 
     /// Runs a route for a request. The response with 504 closes the connection, because the route may still read from the connection.
     /// - Parameters:
-    ///   - request: The request, whose header can shorten the time.
-    ///   - route: The route, which runs in a new task.
+    ///   - request: The request. Its header `X-Request-Timeout-Ms` can shorten the time.
+    ///   - route: The route. It runs in a new task.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; errors of the route are rethrown.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
         // The connection closes with the response, because the route may still read from the connection.

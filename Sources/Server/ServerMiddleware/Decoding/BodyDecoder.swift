@@ -27,7 +27,8 @@ enum BodyDecoder {
     }
 }
 
-/// The problems found so far. The log stores one more than a response lists, so that the response can report that there are more.
+/// The problems found so far. If a body has more problems than a response lists, the log stores one more, so that the response can report
+/// this.
 ///
 /// Equal problems are recorded once. A log needs no lock, because only one synchronous decoding uses it.
 final class ProblemLog {

@@ -55,7 +55,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var lingerEnd: NIODeadline?
     private var isEnding = false
 
-    /// The bytes that were written so far, including those that the client has not read.
+    /// The number of bytes that were written so far, including bytes that the client has not read.
     private var written = 0
     /// The time that the client has left to read.
     private var allowance: WriteAllowance

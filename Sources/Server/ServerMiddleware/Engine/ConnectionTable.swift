@@ -225,7 +225,7 @@ struct ConnectionTable<Handle> {
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Whether a connection has a lower rank than another one. If the ranks are equal, whether it has waited longer.
+    /// Whether a connection has a lower rank than another connection. If the ranks are equal, whether it has waited longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }

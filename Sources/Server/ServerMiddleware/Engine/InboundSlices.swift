@@ -26,7 +26,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     private let onOverflow: () -> Void
 
     /// Creates the handler of a connection.
-    /// - onOverflow: Closes the connection if more than ``limit`` bytes are pending.
+    /// - Parameter onOverflow: Closes the connection if more than ``limit`` bytes are pending.
     init(onOverflow: @escaping () -> Void) {
         self.onOverflow = onOverflow
     }

@@ -79,7 +79,7 @@ extension Request {
     ///
     /// This prevents DNS rebinding. In this attack, the name of a web page resolves to this machine, so that the page can read responses
     /// for local users.
-    /// - isAccepted: Returns whether the server handles requests for a host.
+    /// - Parameter isAccepted: Returns whether the server handles requests for a host.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {
         guard let host = RequestHost(head.authority ?? ""), isAccepted(host) else { throw ContractError(.resourceNotFound) }

@@ -49,7 +49,7 @@ public struct ContractError: Error, Sendable {
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
-    /// The format of the response, if the route has chosen one.
+    /// The format of the response; `nil` if the route has not chosen a format.
     public var form: ErrorForm?
     /// The original error, for the log. No response contains it.
     public var underlying: (any Error)?
@@ -82,7 +82,7 @@ public struct ContractError: Error, Sendable {
     }
 
     /// Returns an error that reports all problems with the input at once.
-    /// - problems: The problems. A response contains at most ``maximumProblems`` of them.
+    /// - Parameter problems: The problems. A response contains at most ``maximumProblems`` of them.
     /// - Returns: An error with the code that all problems share. If they have different codes, or if there are none, the code is
     ///   `VALIDATION_INVALID_INPUT`.
     public static func invalid(_ problems: [Problem]) -> ContractError {

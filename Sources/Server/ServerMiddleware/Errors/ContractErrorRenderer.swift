@@ -10,7 +10,7 @@ import Timekeeping
 /// Pass the same value to ``ContractRouter``, ``ContractGroup`` and `contractHTTP1`, so that all errors of a server have the same formats.
 /// Use it directly only if you respond outside of a router.
 ///
-/// Rendering neither suspends nor logs. ``ContractErrorMiddleware`` logs internal errors.
+/// Rendering doesn't suspend and doesn't log. ``ContractErrorMiddleware`` logs internal errors.
 public struct ContractErrorRenderer: Sendable {
     /// The codes and their texts.
     public var catalogue: ErrorCatalogue
@@ -47,7 +47,7 @@ public struct ContractErrorRenderer: Sendable {
     /// Returns the response for an error. The response to HEAD has no body, but it has the headers, including `Content-Length`.
     /// - Parameters:
     ///   - error: The error.
-    ///   - request: The failed request, whose headers determine the language and the format.
+    ///   - request: The failed request. Its headers determine the language and the format.
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
         let form = forms.form(for: request, chosen: error.form)

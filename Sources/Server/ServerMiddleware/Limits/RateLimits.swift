@@ -126,7 +126,8 @@ public final class RateLimits: Sendable {
 
 extension ContractError {
     /// Returns the error for a request that a limit refuses, with the standard text.
-    /// - policy: The policy that refuses the request. The standard text doesn't mention it.
+    /// - Parameters:
+    ///   - policy: The policy that refuses the request. The standard text doesn't mention it.
     ///   - wait: The delay after which a retry can succeed.
     public static func limited(by policy: RateLimitPolicy, wait: Duration) -> ContractError {
         limited(wait: wait)
@@ -148,9 +149,9 @@ public struct RateLimitAdmission: Sendable {
     fileprivate let charge: RateLimitCharge?
     fileprivate let request: RequestLimits
 
-    /// Runs the work of the request. If the limits are in the same database, the store commits the changes of the work and the usage of the
-    /// request's keys in one transaction. With any other store, the method only runs the work.
-    /// - work: The work. It must write through a store in the database of the limits.
+    /// Runs the work of the request. If the limits are in the same database, the store makes one transaction. It contains the changes of
+    /// the work, and the usage of the request's keys. With any other store, the method only runs the work.
+    /// - Parameter work: The work. It must write through a store in the database of the limits.
     /// - Throws: The errors of the work.
     public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
@@ -160,7 +161,7 @@ public struct RateLimitAdmission: Sendable {
     ///
     /// Only claims that are `RateLimitClaim.isRefundable` are refunded. Each is refunded once, so a second call does nothing. If the store
     /// fails, the units stay counted.
-    /// - policies: The names of the policies. Other policies stay charged.
+    /// - Parameter policies: The names of the policies. Other policies stay charged.
     public func refund(_ policies: String...) async {
         guard let charge else { return }
         let refunded = charge.policies.intersection(policies)

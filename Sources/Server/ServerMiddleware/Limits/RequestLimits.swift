@@ -74,6 +74,6 @@ public final class RequestLimits: Sendable {
 /// }
 /// ```
 public protocol LimitedRequestContext: RemoteAddressRequestContext {
-    /// The state of the limits of this request. Create a new one for each request.
+    /// The state of the limits of this request. Create a new state for each request.
     var limits: RequestLimits { get }
 }

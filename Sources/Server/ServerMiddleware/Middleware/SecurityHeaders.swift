@@ -13,8 +13,8 @@ public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set it only if the host
-    ///   and all subdomains support TLS. Browsers then refuse connections without TLS, and the setting can't be undone for a year.
+    /// - Parameter isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set it only if
+    ///   the host and all subdomains support TLS. Browsers then refuse connections without TLS, and the setting can't be undone for a year.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),

@@ -15,7 +15,7 @@ public struct MediaPreference: Hashable, Sendable {
     private let ranges: [Range]?
 
     /// Parses a header. Invalid media ranges and parameters other than `q` are ignored, and at most 32 ranges are read.
-    /// - header: The value of `Accept`; `nil` if the header is absent. In this case, all types have the same quality.
+    /// - Parameter header: The value of `Accept`; `nil` if the header is absent. In this case, all types have the same quality.
     public init(accept header: String?) {
         guard let header, header.contains(where: { !$0.isWhitespace }) else {
             ranges = nil

@@ -12,7 +12,7 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
     private let quiet: Set<String>
 
     /// Creates the middleware. Add it outermost.
-    /// - quiet: Templates of routes whose successful requests are logged at `debug`, such as health checks.
+    /// - Parameter quiet: Templates of routes whose successful requests are logged at `debug`, such as health checks.
     public init(quiet: Set<String> = []) {
         self.quiet = quiet
     }

@@ -36,7 +36,7 @@ public struct Hold: Hashable, Sendable {
     public var reason: Reason
     /// The name of the quota or of the server's limit, if the reason is a quota or a limit.
     public var limit: String?
-    /// The time until the call may be sent, as far as it is known now. For the client's own quotas, the time is exact.
+    /// The time until the call may be sent, by the current knowledge. For the client's own quotas, the time is exact.
     public var wait: Duration
 
     /// Creates a hold.

@@ -101,7 +101,7 @@ public struct AdaptiveLimit: Sendable {
         )
     }
 
-    /// Whether the limit has the same state as a new one, so that it can be removed.
+    /// Whether the limit has the same state as a new limit, so that it can be removed.
     public func isFresh(at now: Int64) -> Bool {
         ledger.inFlightCount == 0 && halved.units == nil && blockedUntil <= now && run.delay(at: now) == 0
             && policy.quotas.indices.allSatisfy { windows[$0].isFresh(at: now, policy: policy.quotas[$0]) }

@@ -83,7 +83,7 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns an upper bound of the number of bytes of one member of either field, including its separator.
+    /// Returns an upper bound of the number of bytes of one member of a field, including its separator. It applies to both fields.
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
         let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0

@@ -4,7 +4,7 @@ public struct ServerLimit: Hashable, Sendable {
     public var name: String?
     /// The number of units that a window admits.
     public var quota: Int?
-    /// The unit of the quota, if the server reports it; otherwise the unit is requests.
+    /// The unit of the quota; `nil` if the server doesn't report it. The unit is then requests.
     public var unit: QuotaUnit?
     /// The length of the window.
     public var window: Duration?

@@ -7,7 +7,7 @@ struct ResolvedClaim {
     let shard: UnsafeMutablePointer<KeyShard>
     /// The action if the table has no room for a new key.
     let whenFull: WhenFull
-    /// Whether this is the claim itself, and not that of a network. Only such claims are shown in responses.
+    /// Whether this is the claim itself, and not the claim of a network. Only such claims are shown in responses.
     let isNarrow: Bool
     /// Whether this claim is only counted if the claim before it is skipped.
     let isFallback: Bool

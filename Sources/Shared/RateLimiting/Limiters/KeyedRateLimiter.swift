@@ -2,7 +2,7 @@ public import Timekeeping
 
 /// Applies one policy to each of many keys, in bounded memory.
 ///
-/// Use ``JointRateLimiter`` to decide about several policies at once, or to save the usage of all keys.
+/// To decide about several policies together, or to save the usage of all keys, use ``JointRateLimiter``.
 ///
 /// ```swift
 /// let limiter = KeyedRateLimiter<String, ContinuousClock>(policy: .requests(10, per: .seconds(1)), clock: ContinuousClock())

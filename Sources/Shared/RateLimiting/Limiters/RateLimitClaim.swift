@@ -2,7 +2,7 @@ import Synchronization
 
 /// A request's claim on one policy: a number of units for a key.
 ///
-/// A ``JointRateLimiter`` decides about all claims of a request at once.
+/// A ``JointRateLimiter`` decides about all claims of a request together.
 public struct RateLimitClaim: Sendable {
     /// The policy's name.
     public var policy: String

@@ -62,8 +62,8 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var bytes: Int
         /// The number of keys evicted since the start. Each of them had used half of its quota or less.
         public var evictions: Int
-        /// The number of requests since the start that could not be counted in their own window, because the table was full of keys that
-        /// had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
+        /// The number of requests since the start that were not counted in their own window. In these cases, the table was full of keys
+        /// that had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
         public var fallbacks: Int
 
         /// Creates the usage of a table.

@@ -99,7 +99,7 @@ public enum RateLimitAlgorithm: Hashable, Sendable {
     /// unit.
     case slidingWindow
     /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``. Takes 8 bytes. The sustained rate is lower
-    /// than with ``slidingWindow``.
+    /// than with ``RateLimitAlgorithm/slidingWindow``.
     /// - burst: The maximum number of units admitted at the same time.
     case strictGCRA(burst: Int)
 

@@ -240,7 +240,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         changedGroups[index / 4_096] |= 1 << UInt64(index / 64 % 64)
     }
 
-    /// Checks some keys and removes those without usage. A table that has become nearly empty shrinks.
+    /// Checks some keys, and removes keys without usage. If the table has become nearly empty, it shrinks.
     mutating func dropExpired(_ most: Int = 2, at now: Int64) {
         var looked = 0
         for _ in 0..<most * 8 where looked < most {

@@ -24,7 +24,7 @@ protocol AdmissionWindow: ~Copyable {
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
     /// Returns the nanoseconds until more units would be admitted than now; 0 if the limit is unused.
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// Returns the nanoseconds until the state equals a new one.
+    /// Returns the nanoseconds until the state equals a new state.
     func owed(at now: Int64, terms: RateLimitTerms) -> Int64
     /// Whether the state equals a new state, so that it can be removed.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool

@@ -1,5 +1,5 @@
-/// The instants of the last admissions. Its memory grows with use: an unused key needs none, and other keys need at most 8 bytes per unit
-/// of the quota plus 16 bytes.
+/// The instants of the last admissions. Its memory grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit
+/// of the quota, plus 16 bytes.
 ///
 /// Only this file writes the header. So the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {

@@ -16,7 +16,7 @@ public struct StrictGCRA: Hashable, Sendable {
     /// Decides about one request.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
-    ///   - policy: The policy, whose algorithm is ``RateLimitAlgorithm/strictGCRA(burst:)``.
+    ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``.
     ///   - cost: The number of units that the request takes; the cost of the policy if `nil`. If it exceeds the burst, the request is never
     ///     admitted.
     /// - Precondition: `cost` is positive; the policy's algorithm is the strict GCRA.
