@@ -38,8 +38,7 @@ final class KnownRefusals: Sendable {
     private struct State {
         var newer: [[Part]: Refusal] = [:]
         var older: [[Part]: Refusal] = [:]
-        /// The number of changes for each part of the digests. The array has one counter per part, and one number counts changes of all
-        /// keys.
+        /// The number of changes for each part of the digests. Changes of all keys are counted in `commonChanges` instead.
         var changes = [UInt64](repeating: 0, count: 1_024)
         var commonChanges: UInt64 = 0
 

@@ -74,7 +74,8 @@ enum ConnectionRefusal: String, CaseIterable, Sendable {
 /// them in this order:
 /// 1. connections on which no request has arrived within a second;
 /// 2. idle connections;
-/// 3. connections on which a request or a response is in progress, but only if the new client's network has fewer connections.
+/// 3. younger connections without a complete request;
+/// 4. connections on which a request or a response is in progress, but only if the new client's network has fewer connections.
 ///
 /// Within each group, the connection that has waited longest is closed first. A connection is never closed while the server itself works on
 /// its request.

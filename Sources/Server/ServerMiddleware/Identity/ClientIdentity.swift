@@ -14,8 +14,7 @@ public import HTTPTypes
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
 /// - If all hops are trusted, the client is the left-most hop.
 /// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. In this case, a client has sent one of the two fields, and the
-///   server can't know which one. All such clients share the identity of the peer, so a client gains no further identity by sending a
-///   field.
+///   server can't know which one. All such clients share the identity of the peer, so such a client gains only this one identity.
 ///
 /// Each trusted proxy must append an address to the field that it sends. Proxies do this by default. A proxy must not only forward the
 /// field.

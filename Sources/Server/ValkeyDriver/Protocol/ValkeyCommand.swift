@@ -32,7 +32,7 @@ public struct ValkeyCommand: Sendable {
     /// Returns the command in the wire format: an array of bulk strings.
     func encoded() -> [UInt8] {
         bytes.withUnsafeBytes { bytes in
-            // The address of an empty array may be missing, but the codec requires an address for each argument.
+            // An empty array has no address, but the codec requires an address for each argument.
             let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty
             var offset = 0
             var arguments: [UnsafePointer<CChar>?] = lengths.map { length in

@@ -81,13 +81,13 @@ struct CallLedger: Sendable {
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// Returns the maximum number of calls that the server may have counted in a window. The time of the count is the end of a call that
-    /// has just ended. O(log stored calls).
+    /// Returns the maximum number of calls that the server may have counted in a window. The window ends at the time at which the server
+    /// counted a call that has just ended. O(log stored calls).
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// Returns the minimum number of calls that the server must have counted at that time, without the call itself. O(stored calls).
+    /// Returns the minimum number of calls that the server must have counted in the same window, without the call itself. O(stored calls).
     func fewestHeld(sent: Int64, ended instant: Int64, window: Int64) -> Int {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
