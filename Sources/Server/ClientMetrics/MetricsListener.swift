@@ -4,22 +4,22 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Counts and times the calls of a client, for swift-metrics. Add one listener to each client. Listeners with the same factory share the
-/// series.
+/// Counts and times the calls of a client, for swift-metrics. Add one listener to each client. If several listeners have the same factory,
+/// they share the series.
 ///
-/// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls. Labels are `outcome` (`success`, or the error's code)
-///   and `gave_up` (the reason why a call was not retried, or `no`).
-/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport. The label `status` is `2xx`
-///   and so on, or `none` without a response.
-/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with the label `reason`. The duration is the planned
-///   one.
+/// - `http_client_calls`, and the timer `http_client_call_duration`: finished calls. The label `outcome` is `success` or the error's code.
+///   The label `gave_up` is the reason why a call was not retried, or `no`.
+/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests passed to the transport. The label `status` is `2xx`,
+///   `4xx` and so on, or `none` if there was no response.
+/// - `http_client_waits`, and the timer `http_client_wait_duration`: delays of a call, with the label `reason`. The timer records the
+///   planned duration.
 /// - `http_client_refusals`: calls that the client itself refused, with the label `by`.
 /// - `http_client_refreshes`: refreshes of the session, with the label `shared`.
 ///
-/// All metrics have the label `endpoint`: the method and the template of the route, never a path. At most 200 endpoints and 100 codes have
-/// their own series; further ones count as `other`.
+/// All metrics have the label `endpoint`. It is the method and the template of the route, never a path. At most 200 endpoints and 100 codes
+/// have their own series. Further endpoints and codes are counted as `other`.
 ///
-/// The listener can be used by several threads. ``QueueMetrics`` is the equivalent for an offline queue.
+/// The listener can be used by several threads. For an offline queue, use ``QueueMetrics``.
 public final class MetricsListener: CallListener {
     /// The largest number of endpoints with their own series.
     static let mostEndpoints = 200
@@ -52,14 +52,14 @@ public final class MetricsListener: CallListener {
     private let factory: any MetricsFactory
     private let state = Mutex(State())
 
-    /// Creates a listener. The default factory is read now, so bootstrap the metrics system before.
+    /// Creates a listener. If the default factory is used, bootstrap the metrics system first, because the factory is read now.
     /// - Parameter factory: Creates the counters and timers.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
 
-    /// Records an event. It takes a lock for a few dictionary lookups, and never waits for anything else.
-    /// - Parameter event: An event of a client. Starts of attempts are ignored, because their ends are counted.
+    /// Records an event. The method takes a lock for a few dictionary lookups, and never waits for anything else.
+    /// - Parameter event: An event of a client. The start of an attempt is ignored, because the end of the attempt is counted.
     public func hear(_ event: CallEvent) {
         switch event.kind {
         case .attemptStarted, .gaveUp: break
@@ -79,7 +79,8 @@ public final class MetricsListener: CallListener {
         }
     }
 
-    /// Increments a counter and records a duration. An endpoint beyond the largest number is counted as `other`.
+    /// Increments a counter and records a duration. If the largest number of endpoints is reached, a further endpoint is counted as
+    /// `other`.
     /// - Parameters:
     ///   - count: The name of the counter, without `http_client_`.
     ///   - time: The name of the timer, without `http_client_`; `nil` records no duration.

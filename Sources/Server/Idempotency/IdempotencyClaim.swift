@@ -17,16 +17,18 @@ public struct RequestDigest: RawRepresentable, Hashable, Sendable {
 
 /// The attempt of one request to use an idempotency key.
 ///
-/// Two requests with the same ``key`` use the same idempotency key. If their ``fingerprint`` is also equal, the second is a repetition of
-/// the first; otherwise a client has reused the key for another request. The ``id`` differs in every claim, also between repetitions.
+/// Two requests with the same ``key`` use the same idempotency key. If their ``fingerprint`` is also equal, the second request is a
+/// repetition of the first. Otherwise, a client has reused the key for another request. The ``id`` is different in every claim, even in the
+/// claims of repetitions.
 ///
-/// `IdempotencyMiddleware` of `ServerMiddleware` creates the claims. An ``IdempotencyStore`` only compares and stores their values.
+/// `IdempotencyMiddleware` of `ServerMiddleware` creates the claims. An ``IdempotencyStore`` only compares and stores the values in a
+/// claim.
 public struct IdempotencyClaim: Hashable, Sendable {
     /// The digest of the client, the method, the route and the client's key. It identifies the row in a store.
     public let key: RequestDigest
-    /// The digest of the client that the key belongs to. Stores count the bytes of a client under it; see ``IdempotencyBounds``.
+    /// The digest of the client to which the key belongs. Stores count the bytes of a client under this digest; see ``IdempotencyBounds``.
     package let client: KeyDigest
-    /// The digest of the network of a client that is an address; `nil` for accounts and secrets.
+    /// The digest of the client's network, if the client is an address; `nil` for accounts and secrets.
     package let network: KeyDigest?
     /// The digest of the method, the path with its query, and the body.
     public let fingerprint: RequestDigest
@@ -50,7 +52,7 @@ public struct IdempotencyClaim: Hashable, Sendable {
         (self.id, self.seal) = (id, seal)
     }
 
-    /// The half of the capacity that the key counts in: addresses have a network, all other clients have none.
+    /// The half of the capacity in which the key is counted. Only addresses have a network, so the network determines the half.
     package var pool: IdempotencyPool { network == nil ? .accounts : .addresses }
 }
 
@@ -58,23 +60,23 @@ public struct IdempotencyClaim: Hashable, Sendable {
 public enum ClaimOutcome: Hashable, Sendable {
     /// The key was free and now belongs to the claim. The caller must execute the request, and then finish or release the key.
     case claimed
-    /// Another claim of the same request has the key. The key becomes free when its lease ends, after the associated time, or earlier if
-    /// that claim releases it.
+    /// Another claim of the same request has the key. The associated time is the rest of its lease. The key becomes free when the lease
+    /// ends, or earlier if that claim releases the key.
     case running(Duration)
-    /// The key is running or finished, and was used for a request with another fingerprint.
+    /// The key is running or finished, and it was used for a request with another fingerprint.
     case otherRequest
-    /// The same request was executed. The response is `nil` if none was stored; otherwise it is as the store received it, with an encrypted
-    /// body.
+    /// The same request was executed. If its response was stored, the associated value is the response as the store received it, with an
+    /// encrypted body. Otherwise, the value is `nil`.
     case finished(IdempotentResponse?)
-    /// The client has used its share of the ``IdempotencyBounds``. The associated time is how long until the client's first finished key
-    /// expires, or 60 s if it has no finished key.
+    /// The client has used its share of the ``IdempotencyBounds``. The associated time is the time until the client's first finished key
+    /// expires. If the client has no finished key, the time is 60 s.
     case full(Duration)
 }
 
 /// The secret with which idempotency keys, clients and requests are hashed before they are stored.
 ///
-/// It also derives the keys that encrypt stored responses. With another secret, no stored key is found, so a change of the secret has the
-/// same effect as an empty store: repetitions of earlier requests are executed again.
+/// The secret also derives the keys that encrypt stored responses. With another secret, no stored key is found. So a change of the secret
+/// has the same effect as an empty store: repetitions of earlier requests are executed again.
 ///
 /// ```swift
 /// let secret = IdempotencySecret(SymmetricKey(data: bytes))
@@ -84,8 +86,8 @@ public struct IdempotencySecret: Sendable {
     private let clients: KeySecret
 
     /// Creates a secret.
-    /// - Parameter secret: The same key for all servers that share a store, and after each restart. The default is a random key, which is
-    ///   sufficient for a ``MemoryIdempotencyStore``, because that store ends with the process.
+    /// - Parameter secret: A key that is the same for all servers that share a store, and the same after each restart. The default is a
+    ///   random key. It is sufficient for a ``MemoryIdempotencyStore``, because the keys in that store are lost when the process ends.
     public init(_ secret: SymmetricKey = SymmetricKey(size: .bits256)) {
         digests = secret
         let bytes = HMAC<SHA256>.authenticationCode(for: Data("clients".utf8), using: secret)
@@ -96,11 +98,11 @@ public struct IdempotencySecret: Sendable {
     /// Returns a new claim of a request.
     /// - Parameters:
     ///   - key: The value of the request's `Idempotency-Key`.
-    ///   - owner: The client that the key belongs to.
+    ///   - owner: The client to which the key belongs.
     ///   - method: The method of the request. Requests with different methods have different keys.
     ///   - route: The template of the route, such as `/orders/:id`. Requests to different routes have different keys.
-    ///   - path: The path with its query. It is part of the fingerprint, not of the key.
-    ///   - body: The complete body. It is part of the fingerprint, not of the key.
+    ///   - path: The path with its query. It is part of the fingerprint, but not of the key.
+    ///   - body: The complete body. It is part of the fingerprint, but not of the key.
     /// - Complexity: O(bytes of the body).
     package func claim(
         _ key: IdempotencyKey,
@@ -121,7 +123,7 @@ public struct IdempotencySecret: Sendable {
         )
     }
 
-    /// Returns the HMAC of a list of parts. The length precedes each part, so that different lists have different encodings.
+    /// Returns the HMAC of a list of parts. Each part is preceded by its length, so that different lists have different encodings.
     /// - Parameter purpose: The first part, so that digests for different purposes differ.
     private func digest(_ purpose: String, _ parts: [[UInt8]]) -> RequestDigest {
         var mac = HMAC<SHA256>(key: digests)

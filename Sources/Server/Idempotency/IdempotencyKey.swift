@@ -4,7 +4,7 @@ public import HTTPTypes
 /// The value of the header field `Idempotency-Key`, which identifies a request and its repetitions
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
-/// The draft requires a quoted string. Many clients send bare text, so both forms are accepted. They are the same key:
+/// The draft requires a quoted string. Many clients send text without quotes, so both forms are accepted. Both forms are the same key:
 ///
 /// ```swift
 /// try IdempotencyKey(#""order-17""#) == IdempotencyKey("order-17")  // true
@@ -23,16 +23,16 @@ public struct IdempotencyKey: Hashable, Sendable {
     /// The maximum length of a key in bytes, without quotes and escapes.
     public static let maximumLength = 255
 
-    /// The key without quotes and escapes: 1 to 255 bytes of visible ASCII. Keys from quoted strings may also contain spaces.
+    /// The key without quotes and escapes: 1 to 255 bytes of visible ASCII. A key from a quoted string may also contain spaces.
     public let text: String
 
     /// Parses the value of a field.
-    /// - Parameter value: A quoted string with parameters or list members is not valid. Bare text must not contain spaces, quotes, commas,
-    ///   semicolons and backslashes.
+    /// - Parameter value: A quoted string, or text without quotes. A quoted string must not have parameters or list members. Text without
+    ///   quotes must not contain spaces, quotes, commas, semicolons and backslashes.
     /// - Throws: ``Refusal``.
     /// - Complexity: O(bytes of the value).
     public init(_ value: String) throws(Refusal) {
-        // Parses bytes, because a `Character` can combine several bytes.
+        // Parse bytes, because a `Character` can combine several bytes.
         let bytes = Array(value.utf8)
         let key = bytes.first == UInt8(ascii: "\"") ? try Self.unquoted(bytes) : try Self.bare(bytes)
         guard !key.isEmpty else { throw .empty }
@@ -41,7 +41,7 @@ public struct IdempotencyKey: Hashable, Sendable {
     }
 
     /// Parses the key of a request. The result is `nil` if the request has no `Idempotency-Key`.
-    /// - Throws: ``Refusal``; ``Refusal/malformed`` if there are several fields, even with equal values.
+    /// - Throws: ``Refusal``. If there are several fields, ``Refusal/malformed``, even if their values are equal.
     public init?(_ headers: HTTPFields) throws(Refusal) {
         let values = headers[values: .idempotencyKey]
         guard let value = values.first else { return nil }
@@ -49,7 +49,7 @@ public struct IdempotencyKey: Hashable, Sendable {
         try self.init(value)
     }
 
-    /// Parses a string according to RFC 9651 §4.2.5, which must be the whole value.
+    /// Parses a string according to RFC 9651 §4.2.5. The string must be the whole value.
     private static func unquoted(_ bytes: [UInt8]) throws(Refusal) -> [UInt8] {
         var key: [UInt8] = []
         var isEscaped = false

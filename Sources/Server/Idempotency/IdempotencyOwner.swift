@@ -1,12 +1,12 @@
 public import RateLimiting
 
-/// The client that an idempotency key belongs to.
+/// The client to which an idempotency key belongs.
 ///
-/// Equal keys of different clients are different keys, so no client gets the stored response of another. Each client also has its own share
-/// of the capacity of a store; see ``IdempotencyBounds``.
+/// If two clients use equal keys, these are two different keys. So no client gets the stored response of another client. Each client also
+/// has its own share of the capacity of a store; see ``IdempotencyBounds``.
 ///
-/// Choose an identity that stays the same when the client repeats a request. A phone can change its network between two attempts, so the
-/// keys of authorized requests belong to the account:
+/// Choose an identity that stays the same when the client repeats a request. A phone can change its network between two attempts. So the
+/// keys of authorized requests should belong to the account:
 ///
 /// ```swift
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }
@@ -15,16 +15,16 @@ public enum IdempotencyOwner: Sendable {
     /// An authenticated account, identified by its id. Don't use the access token, because the client may have refreshed it between two
     /// attempts.
     case account(any PartitionKey)
-    /// A secret that the server has issued and the request contains, such as the token of a link in an email. Don't use values that a
-    /// client can choose: each would get its own share of the capacity of accounts. A secret and an address with equal values are the same
-    /// client.
+    /// A secret that the server has issued and that the request contains, such as the token of a link in an email. Don't use values that a
+    /// client can choose, because each value would get its own share of the capacity of accounts. A secret and an address with equal values
+    /// are the same client.
     case secret(any PartitionKey)
-    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of the
-    /// network share one share of the capacity.
+    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of a
+    /// network have one share of the capacity together.
     case address(any PartitionKey, network: any PartitionKey)
 
-    /// The value that is hashed to identify the client. Addresses and secrets have no prefix, as in earlier versions, so that keys that
-    /// these versions have stored are still found.
+    /// The value that is hashed to identify the client. Addresses and secrets have no prefix. Earlier versions hashed them without a
+    /// prefix, so keys that these versions stored are still found.
     var key: any PartitionKey {
         switch self {
         case .account(let id): PrefixedKey(prefix: "account", key: id)
@@ -39,7 +39,7 @@ public enum IdempotencyOwner: Sendable {
     }
 }
 
-/// A partition key with the name of its kind, so that an account and a network with equal values have different digests.
+/// A partition key with the name of its kind. So an account and a network with equal values have different digests.
 private struct PrefixedKey: PartitionKey {
     let prefix: String?
     let key: any PartitionKey

@@ -12,28 +12,28 @@ public import HTTPTypes
 /// | running | ``claim(_:lease:at:)`` | ``finish(_:with:until:)``, ``release(_:)``, or the end of the lease |
 /// | finished | ``finish(_:with:until:)`` | the expiry |
 ///
-/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date`, because the clocks of
-/// different processes, and of a process before and after a crash, must agree on it; monotonic clocks don't.
+/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date`. Different processes must
+/// agree on the time, and so must a process before and after a crash. Monotonic clocks don't allow this.
 ///
-/// ``MemoryIdempotencyStore`` serves one process, and its keys end with the process. `SQLiteIdempotencyStore` and
-/// `PostgresIdempotencyStore` keep keys on disk: a key that was claimed or finished before a crash is still claimed or finished after it.
-/// Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
+/// ``MemoryIdempotencyStore`` is for one process. Its keys are lost when the process ends. `SQLiteIdempotencyStore` and
+/// `PostgresIdempotencyStore` store keys on disk: a key that was claimed or finished before a crash is still claimed or finished after the
+/// crash. Test your own store with `IdempotencyStoreCheck.all` of `AccountStoreTesting`.
 public protocol IdempotencyStore: Sendable {
-    /// The identity of the object through which this store accesses its database. A store of other data compares it with its own object: if
-    /// they are the same, its transaction can also finish a key of this store.
+    /// The identity of the object with which this store accesses its database. A store of other data compares it with the identity of its
+    /// own object. If they are the same, a transaction of that store can also finish a key of this store.
     ///
     /// The default is `nil`: no other store shares the database.
     var database: ObjectIdentifier? { get }
 
     /// Claims a key. If several callers claim a free key concurrently, exactly one gets ``ClaimOutcome/claimed``.
     ///
-    /// When a lease ends, the key becomes free, because the process that claimed it has probably died. Then the next claim takes the key
-    /// with any fingerprint. A key that has not expired is never removed to make room: a new key beyond the ``IdempotencyBounds`` is
-    /// refused.
+    /// When a lease ends, the key becomes free, because the process that claimed it has probably died. The next claim then takes the key
+    /// with any fingerprint. The store never removes a key that has not expired to make room. It refuses a new key beyond the
+    /// ``IdempotencyBounds``.
     /// - Parameters:
     ///   - claim: The claim of the request.
-    ///   - lease: The time after which the key becomes free if it is neither finished nor released.
-    ///   - now: The current time. A lease or a finished key that ends exactly at this time has ended.
+    ///   - lease: The time after which the key becomes free, if it was not finished or released before.
+    ///   - now: The current time. If a lease or a finished key ends exactly at this time, it has ended.
     /// - Returns: The state of the key, or ``ClaimOutcome/claimed`` if it was free.
     /// - Throws: Errors of the storage. The caller can't know whether the key was claimed.
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome
@@ -43,20 +43,20 @@ public protocol IdempotencyStore: Sendable {
     ///   - claim: The claim that has the key.
     ///   - response: The response, with an encrypted body; `nil` if the request was executed but its response can't be stored.
     ///   - expiry: The time at which the key becomes free.
-    /// - Returns: `false` if the claim has lost the key to another claim or to a sweep, or the key is finished. Then the store changes
-    ///   nothing.
+    /// - Returns: Whether the key was finished. If the claim has lost the key to another claim or to a sweep, or if the key is finished
+    ///   already, the store changes nothing and returns `false`.
     /// - Throws: Errors of the storage. The caller can't know whether the key was finished.
     @discardableResult
     func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool
 
-    /// Frees a running key, so that a repetition is executed. The store changes nothing if another claim has the key or the key is
-    /// finished.
+    /// Frees a running key, so that a repetition is executed. If another claim has the key, or if the key is finished, the store changes
+    /// nothing.
     /// - Throws: Errors of the storage.
     func release(_ claim: IdempotencyClaim) async throws
 
-    /// Removes expired keys and keys whose lease has ended. One call may remove a limited number of keys, so that it delays claims only
-    /// briefly.
-    /// - Returns: Whether there may be more keys to remove. Then the caller calls the method again.
+    /// Removes expired keys, and keys whose lease has ended. One call may remove only a limited number of keys, so that it delays claims
+    /// only for a short time.
+    /// - Returns: Whether there may be more keys to remove. If so, the caller must call the method again.
     /// - Throws: Errors of the storage.
     func sweep(at now: Date) async throws -> Bool
 
@@ -72,7 +72,7 @@ extension IdempotencyStore {
 /// A response that is stored with an idempotency key, and sent again if the request is repeated.
 ///
 /// It has a status, a body of at most 64 KiB, and the header fields that ``isSafe(_:)`` allows. Other fields are dropped when the response
-/// is created, so the repeated response lacks `Set-Cookie`, for example.
+/// is created. For example, the repeated response doesn't contain `Set-Cookie`.
 ///
 /// ```swift
 /// let response = try IdempotentResponse.json(["id": 7], status: 201, headers: [.location: "/orders/7"])
@@ -83,15 +83,15 @@ public struct IdempotentResponse: Hashable, Sendable {
 
     /// The HTTP status code.
     public var status: Int
-    /// The header fields. The initializer keeps only those that ``isSafe(_:)`` allows.
+    /// The header fields. The initializer keeps only fields that ``isSafe(_:)`` allows.
     public var headers: HTTPFields
     /// The body. In a store, it is encrypted and 28 bytes longer.
     public var body: [UInt8]
 
-    /// Creates a response with the safe fields among `headers`. The result is `nil` if the body has more than ``maximumBodySize`` bytes.
+    /// Creates a response with the safe fields of `headers`. The result is `nil` if the body has more than ``maximumBodySize`` bytes.
     /// - Parameters:
     ///   - status: The HTTP status code.
-    ///   - headers: The header fields; those that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - headers: The header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
     ///   - body: The body.
     public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
         guard body.count <= Self.maximumBodySize else { return nil }
@@ -101,8 +101,8 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// The bytes that encryption adds to a body: the nonce and the authentication tag.
     private static let sealSize = 28
 
-    /// Creates a response as a store returns it. Its body may be encrypted, and is then longer than ``maximumBodySize`` by up to 28 bytes.
-    /// The result is `nil` if the body is longer still.
+    /// Creates a response that a store returns. Its body may be encrypted, so it may be up to 28 bytes longer than ``maximumBodySize``. The
+    /// result is `nil` if the body is longer than that.
     package init?(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
         guard storedBody.count <= Self.maximumBodySize + Self.sealSize else { return nil }
         self.status = status
@@ -114,7 +114,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// - Parameters:
     ///   - value: The value to encode.
     ///   - status: The HTTP status code.
-    ///   - headers: Further header fields; those that ``isSafe(_:)`` doesn't allow are dropped.
+    ///   - headers: Further header fields. Fields that ``isSafe(_:)`` doesn't allow are dropped.
     ///   - encoder: The encoder of the body.
     /// - Throws: ``TooLargeToStore`` if the body has more than ``maximumBodySize`` bytes; errors of the encoder.
     public static func json(
@@ -134,10 +134,10 @@ public struct IdempotentResponse: Hashable, Sendable {
     /// The error of ``json(_:status:headers:encoder:)`` for a body of more than ``maximumBodySize`` bytes.
     public struct TooLargeToStore: Error {}
 
-    /// Returns the response with an encrypted body (AES-256-GCM with a random nonce), as stores contain it.
+    /// Returns the response with an encrypted body (AES-256-GCM with a random nonce). Stores contain responses in this form.
     ///
-    /// The encryption key depends on the server's secret and on the client's idempotency key, which is not stored. So the database and the
-    /// server's secret together don't suffice to read the body.
+    /// The encryption key depends on the server's secret and on the client's idempotency key. The idempotency key is not stored. So an
+    /// attacker who has the database and the server's secret still can't read the body.
     /// - Throws: `CryptoKitError`.
     package func sealed(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var response = self
@@ -147,7 +147,7 @@ public struct IdempotentResponse: Hashable, Sendable {
     }
 
     /// Returns the response with its decrypted body.
-    /// - Throws: `CryptoKitError` if the body was not encrypted for the key of the claim, or was changed.
+    /// - Throws: `CryptoKitError` if the body was not encrypted with the key of the claim, or if it was changed.
     package func opened(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var response = self
         let box = try AES.GCM.SealedBox(combined: body)
@@ -157,9 +157,10 @@ public struct IdempotentResponse: Hashable, Sendable {
 
     /// Returns whether a header field is stored.
     ///
-    /// The fields that describe the body (`Content-Type`, `Content-Language`, `Content-Disposition`, `Content-Location`, `ETag`,
-    /// `Last-Modified`), the created resource (`Location`) and caching (`Cache-Control`, `Vary`) are stored. Fields that identify a user,
-    /// such as `Set-Cookie`, and fields that belong to one response, such as `Date` and `X-Request-Id`, are not.
+    /// Three groups of fields are stored: fields that describe the body (`Content-Type`, `Content-Language`, `Content-Disposition`,
+    /// `Content-Location`, `ETag`, `Last-Modified`), the address of the created resource (`Location`), and fields for caching
+    /// (`Cache-Control`, `Vary`). Other fields are not stored: for example, fields that identify a user, such as `Set-Cookie`, and fields
+    /// of one response, such as `Date` and `X-Request-Id`.
     public static func isSafe(_ name: HTTPField.Name) -> Bool { safe.contains(name) }
 
     private static let safe: Set<HTTPField.Name> = [
@@ -169,8 +170,8 @@ public struct IdempotentResponse: Hashable, Sendable {
 
     /// Returns whether a response with a status is final, so that repetitions get it.
     ///
-    /// 408, 429 and 5xx are not final: the request was not executed, or the server can't know. Their keys are released, and a repetition is
-    /// executed.
+    /// 408, 429 and 5xx are not final: the request was not executed, or the server can't know whether it was. In this case, the key is
+    /// released, and a repetition is executed.
     public static func isFinal(_ status: Int) -> Bool { status < 500 && status != 408 && status != 429 }
 }
 
@@ -178,11 +179,11 @@ extension HTTPFields {
     /// The fields as JSON text for a database: an array of pairs of name and value, in order and with duplicates.
     package var stored: String {
         let pairs = map { [$0.name.rawName, $0.value] }
-        // Strings can always be encoded.
+        // This can't fail, because strings can always be encoded.
         return (try? JSONEncoder().encode(pairs)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// Parses the text of `stored`. The result is `nil` if the text is not such JSON; pairs with an invalid name are dropped.
+    /// Parses the text of `stored`. The result is `nil` if the text is not such JSON. Pairs with an invalid name are dropped.
     package init?(stored text: String) {
         guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else { return nil }
         self.init()

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A request that has claimed an idempotency key and is being executed.
 ///
-/// With it, a handler finishes the key in the transaction of its work, so that either both are committed or neither. Without it, the
-/// middleware finishes the key after the work. If the process is killed in between, the key stays claimed until its lease ends, and a
-/// repetition then executes the request a second time.
+/// With this value, a handler finishes the key in the transaction of its work. So either both are committed or neither. Without it, the
+/// middleware finishes the key after the work. If the process is killed between the work and the end of the key, the key stays claimed
+/// until its lease ends. After that, a repetition is executed a second time.
 ///
 /// Handlers use `IdempotentRequest.commit` of `ServerMiddleware`, which passes the ``current`` request to a closure:
 ///
@@ -25,15 +25,15 @@ public final class IdempotentRequest: Sendable {
     @TaskLocal public static var current: IdempotentRequest?
 
     private struct State {
-        /// The value of `expiry` once it was read.
+        /// The value of `expiry`, after it was read for the first time.
         var expiry: Date?
-        /// The response with which the next store that writes an effect finishes the key.
+        /// The response for the key. The next store that writes a change finishes the key with this response.
         var effect: IdempotentResponse?
-        /// Whether a transaction has finished the key. If so, the middleware doesn't.
+        /// Whether a transaction has finished the key. If so, the middleware doesn't finish it again.
         var isFinished = false
     }
 
-    /// The claim that has the key, as long as its lease lasts.
+    /// The claim that has the key while its lease lasts.
     public let claim: IdempotencyClaim
     private let lifetime: Duration
     private let now: @Sendable () -> Date
@@ -43,7 +43,7 @@ public final class IdempotentRequest: Sendable {
     /// Creates a request.
     /// - Parameters:
     ///   - claim: The claim that has the key.
-    ///   - lifetime: How long the finished key is stored.
+    ///   - lifetime: The time for which the finished key is stored.
     ///   - database: The database of the key's store; see ``IdempotencyStore/database``.
     ///   - now: The wall clock.
     package init(
@@ -57,8 +57,8 @@ public final class IdempotentRequest: Sendable {
 
     /// The time at which the finished key expires.
     ///
-    /// It is computed when it is first read, and stays the same. A transaction that runs again after a lost connection therefore stores the
-    /// same values, and the store recognizes them.
+    /// It is computed at the first read, and stays the same. A transaction can run again after a lost connection. It then stores the same
+    /// values, so the store recognizes them.
     public var expiry: Date {
         state.withLock { state in
             let expiry = state.expiry ?? now().addingTimeInterval(lifetime / .seconds(1))
@@ -73,22 +73,22 @@ public final class IdempotentRequest: Sendable {
 
     /// Records that a transaction finishes the key, so that the middleware doesn't finish it after the response.
     ///
-    /// Stores of keys call it within the transaction, after the statement that finishes the key. If the transaction fails, `commit` undoes
-    /// the record.
+    /// Stores of keys call this method within the transaction, after the statement that finishes the key. If the transaction fails,
+    /// `commit` reverts the record.
     public func noteFinished() { state.withLock { $0.isFinished = true } }
 
-    /// Records that the transaction has failed, so that the middleware releases or finishes the key after the route.
+    /// Records that the transaction has failed. The middleware then releases or finishes the key after the route.
     package func noteFailed() { state.withLock { $0.isFinished = false } }
 
-    /// Whether a transaction has finished the key or is about to.
+    /// Whether a transaction has finished the key or is about to finish it.
     package var isFinished: Bool { state.withLock(\.isFinished) }
 
     /// Executes the work of a request whose response is known before the work.
     ///
-    /// A store that writes to the database of the keys finds the response with `IdempotentEffect.current(in:)`, and finishes the key in
-    /// the transaction of its write. The work may contain one such write; a second would find the key finished.
+    /// A store in the database of the keys reads the response with `IdempotentEffect.current(in:)`, and finishes the key in the transaction
+    /// of its write. The work may contain only one such write. A second write would fail, because the key is finished already.
     /// - Parameters:
-    ///   - response: The response to repetitions; `nil` if it can't be stored. Then no store finishes the key.
+    ///   - answer: The response to repetitions; `nil` if it can't be stored. If it is `nil`, no store finishes the key.
     ///   - work: The work.
     package func expecting<Value>(_ response: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.effect = response }
@@ -104,16 +104,16 @@ public final class IdempotentRequest: Sendable {
 
 /// An idempotency key that a store must finish in the same transaction as a change, and the response to store with it.
 ///
-/// The stores of emails, reset tokens and sessions check it in the methods that change data for requests with keys.
+/// The stores of emails, reset tokens and sessions check this value in each method that changes data for requests with keys.
 package struct IdempotentEffect: Sendable {
     /// The request that has the key.
     package let request: IdempotentRequest
-    /// The response to repetitions, not yet encrypted.
+    /// The response to repetitions. It is not encrypted yet.
     package let response: IdempotentResponse
 
-    /// Returns the key that a change to a database by the calling task must finish.
+    /// Returns the key that the calling task must finish when it changes a database.
     /// - Parameter database: The object that identifies the database; see ``IdempotencyStore/database``.
-    /// - Returns: `nil` if the task's request has no key, its response is not known yet, or the key is in another database.
+    /// - Returns: `nil` if the task's request has no key, if its response is not known yet, or if the key is in another database.
     package static func current(in database: AnyObject) -> IdempotentEffect? {
         guard let request = IdempotentRequest.current, let response = request.effect(in: ObjectIdentifier(database)) else {
             return nil
@@ -124,7 +124,7 @@ package struct IdempotentEffect: Sendable {
 
 /// An error that rolls back the transaction of a request whose key belongs to another request.
 ///
-/// The lease of the key ended while the request was executed, and a repetition has claimed the key. The repetition does the work, so the
+/// The lease of the key ended while the request was executed, and a repetition has claimed the key. The repetition does the work, so this
 /// transaction must change nothing. The middleware converts the error to 409 `REQUEST_CONFLICT` with a Retry-After of one second.
 public struct LostIdempotencyKey: Error {
     /// Creates the error.

@@ -4,20 +4,20 @@ import Synchronization
 
 /// A store of idempotency keys in the memory of one process.
 ///
-/// Use it in tests, and for servers that run as one process and can lose their keys: after a restart, a repeated request is executed again.
-/// No transaction can finish its keys. Otherwise use `SQLiteIdempotencyStore` or `PostgresIdempotencyStore`.
+/// Use it in tests, and for servers that run as one process and can lose their keys. After a restart, a repeated request is executed again.
+/// A transaction of a database can't finish keys of this store. Otherwise, use `SQLiteIdempotencyStore` or `PostgresIdempotencyStore`.
 ///
 /// ```swift
 /// let keys = IdempotencyKeys(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 16 << 20)))
 /// ```
-/// A lock guards the keys. A claim takes constant time, except if the client has used its share and a stored key has expired: then the
-/// store removes all expired keys in O(keys). All methods return without suspension and throw no errors.
+/// A lock protects the keys. A claim usually takes constant time. If the client has used its share and a stored key has expired, the store
+/// removes all expired keys in O(keys). All methods return without suspension and throw no errors.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     private let bounds: IdempotencyBounds
     private let table = Mutex(IdempotencyTable())
 
     /// Creates an empty store.
-    /// - Parameter bounds: The capacity; 64 MiB by default, of which an account may use 512 KiB while few clients use keys.
+    /// - Parameter bounds: The capacity; 64 MiB by default. While few clients use keys, an account may then use 512 KiB.
     public init(bounds: IdempotencyBounds = IdempotencyBounds(bytes: 64 << 20)) {
         self.bounds = bounds
     }
@@ -58,7 +58,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     }
 
     /// Removes all expired keys and keys whose lease has ended.
-    /// - Returns: `false`, because one call removes all of them.
+    /// - Returns: `false`, because one call removes all such keys.
     /// - Complexity: O(keys) if a key has expired, otherwise O(1).
     public func sweep(at now: Date) -> Bool {
         table.withLock { $0.removeExpired(at: now) }
@@ -69,11 +69,11 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     public func count() -> Int { table.withLock(\.count) }
 }
 
-/// The keys of a memory store, and the bytes that they count for. The store's lock guards it.
+/// The keys of a memory store, and the bytes that they count for. The store's lock protects the table.
 ///
-/// Invariants: `pools`, `clients` and `networks` are the sums of the sizes in `entries`, and the latter two contain no zeros. `firstEnd` is
-/// at most the earliest end of an entry, and the `firstExpiry` of a client at most the earliest expiry of its finished keys. Both may be
-/// too early after a removal; `removeExpired(at:)` computes them again.
+/// Invariants: `pools`, `clients` and `networks` are the sums of the sizes in `entries`. `clients` and `networks` contain no zeros.
+/// `firstEnd` is not later than the earliest end of an entry. The `firstExpiry` of a client is not later than the earliest expiry of its
+/// finished keys. After a removal, `firstEnd` and `firstExpiry` may be too early. `removeExpired(at:)` computes them again.
 private struct IdempotencyTable {
     struct Entry {
         enum State {
@@ -84,7 +84,7 @@ private struct IdempotencyTable {
         /// The claim that has the key.
         let claim: IdempotencyClaim
         var state: State
-        /// The end of the lease of a running key, or the expiry of a finished one.
+        /// The end of the lease of a running key, or the expiry of a finished key.
         var endsAt: Date
         /// The bytes that the key counts for.
         var size: Int
@@ -116,7 +116,7 @@ private struct IdempotencyTable {
         )
     }
 
-    /// Returns the time until the first finished key of the client expires; 60 s if it has none.
+    /// Returns the time until the first finished key of the client expires; 60 s if the client has no finished key.
     func wait(of claim: IdempotencyClaim, at now: Date) -> Duration {
         guard let expiry = clients[claim.client]?.firstExpiry, expiry > now, expiry < .distantFuture else { return .seconds(60) }
         return .seconds(expiry.timeIntervalSince(now))
@@ -147,7 +147,8 @@ private struct IdempotencyTable {
         entries[key] = nil
     }
 
-    /// Removes the entries that have ended, and computes `firstEnd` and each `firstExpiry` again. O(keys) if an entry has ended, else O(1).
+    /// Removes the entries that have ended, and computes `firstEnd` and each `firstExpiry` again. O(keys) if an entry has ended, otherwise
+    /// O(1).
     mutating func removeExpired(at now: Date) {
         guard firstEnd <= now else { return }
         for key in entries.filter({ $0.value.endsAt <= now }).map(\.key) { remove(key) }

@@ -13,11 +13,11 @@ import Timekeeping
 /// await client.close()
 /// ```
 ///
-/// Connections are opened when they are needed. libpq runs on one thread of the client, and blocks no thread on which tasks run. All
-/// members can be called by several tasks at the same time; tasks wait for a free connection in the order of their calls.
+/// The client opens connections when they are needed. libpq runs on one separate thread of the client, so it blocks no thread on which
+/// tasks run. All members can be called by several tasks at the same time. Tasks wait for a free connection in the order of their calls.
 ///
-/// A deadline bounds every call: `acquireTimeout` for a connection, and `queryTimeout` for each round trip and for all repetitions
-/// together. A canceled task stops waiting; its statement is canceled on the server unless it commits.
+/// Every call has a deadline. `acquireTimeout` limits the wait for a connection. `queryTimeout` limits each round trip, and also all
+/// repetitions together. If a task is canceled, it stops waiting. Its statement is canceled on the server if it doesn't commit.
 ///
 /// Rows are read completely before a call returns. For large results, read pages with `LIMIT`.
 public final class PostgresClient: PostgresExecutor {
@@ -25,10 +25,11 @@ public final class PostgresClient: PostgresExecutor {
     private let metrics: PostgresMetrics
     private let logger: Logger
 
-    /// Creates a client and starts its thread. It connects with the first statement, or immediately if the settings have a `minimum`.
+    /// Creates a client and starts its thread. The client connects with the first statement. If the settings have a `minimum`, it connects
+    /// immediately.
     /// - Parameters:
     ///   - settings: The servers and the limits.
-    ///   - logger: Logs when the database becomes unreachable and reachable again. Values and addresses are never logged.
+    ///   - logger: Logs when the database becomes unreachable and when it becomes reachable again. Values and addresses are never logged.
     ///   - metrics: The factory of the metrics `postgres_connections`, `postgres_waiting`, `postgres_wait`, `postgres_transactions` and
     ///     `postgres_retries`.
     public init(
@@ -41,23 +42,23 @@ public final class PostgresClient: PostgresExecutor {
         driver = Driver(settings: settings, logger: logger, metrics: self.metrics)
     }
 
-    /// The current state of the connections. Does no I/O.
+    /// The current state of the connections. Reading it does no I/O.
     public var status: PostgresStatus { driver.shared.current }
 
-    /// Refuses new statements, waits for the running ones, and closes all connections.
+    /// Refuses new statements, waits for the running statements, and closes all connections.
     ///
     /// Connections that are still in use after `queryTimeout` are closed, too.
     ///
-    /// Can be called more than once. A client that is released without a call closes its connections in the background.
+    /// The method can be called more than once. If a client is released without this call, it closes its connections in the background.
     public func close() async {
         await driver.close()
     }
 
-    /// Executes a statement as one transaction, in one round trip. When this returns, its changes are durable.
+    /// Executes a statement as one transaction, in one round trip. When this method returns, the changes of the statement are durable.
     ///
-    /// It is repeated like a transaction. See ``transaction(_:)``.
+    /// The statement is repeated like a transaction. See ``transaction(_:)``.
     /// - Parameters:
-    ///   - statement: One statement. PostgreSQL refuses several of them, separated by semicolons, with 42601.
+    ///   - statement: One statement. Several statements, separated by semicolons, are refused by PostgreSQL with 42601.
     ///   - values: The values of `$1`, `$2` and so on.
     /// - Returns: The rows, and the number of changed rows.
     /// - Throws: ``PostgresError``, or `CancellationError` if nothing was changed.
@@ -76,13 +77,14 @@ public final class PostgresClient: PostgresExecutor {
         }
     }
 
-    /// Executes statements in a transaction (`READ COMMITTED`). When this returns, all their changes are durable; if it throws, none are,
-    /// except for ``PostgresError/outcomeUnknown``.
+    /// Executes statements in a transaction (`READ COMMITTED`). When this method returns, all changes of the transaction are durable. If it
+    /// throws, no changes were made, except for ``PostgresError/outcomeUnknown``.
     ///
-    /// The closure may run more than once, even after the changes of an earlier run were committed: create ids before the call, and write
-    /// statements so that a repetition finds them. The transaction is repeated
+    /// The closure may run more than once, even after the changes of an earlier run were committed. So create ids before the call, and
+    /// write statements so that a repetition finds the ids. The transaction is repeated
     /// - after a conflict with another transaction (40001, 40P01), at most 5 times, after a jittered delay;
-    /// - on another connection after one was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is unknown.
+    /// - on another connection after a connection was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is
+    ///   unknown.
     ///
     /// `BEGIN` is sent with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
     /// are rolled back.
@@ -98,7 +100,7 @@ public final class PostgresClient: PostgresExecutor {
             do {
                 value = try await body(transaction)
             } catch {
-                // A closure may convert errors to its own: the error of the server decides about a repetition.
+                // A closure may convert errors to its own errors. So the error of the server decides whether the transaction is repeated.
                 guard let failure = transaction.abandon() else { return .thrown(error) }
                 if case .again = failure.verdict(mayHaveCommitted: false) { return .failed(failure, mayHaveCommitted: false) }
                 return .thrown(error)
@@ -110,15 +112,16 @@ public final class PostgresClient: PostgresExecutor {
         }
     }
 
-    /// Checks that a server executes statements: within the last half second, or now within a second. A busy client therefore sends no
-    /// extra statement.
+    /// Checks that a server executes statements. If a server executed a statement within the last half second, the method sends nothing.
+    /// Otherwise, a server must execute a statement within a second.
     /// - Throws: ``PostgresError``.
     public func ping() async throws {
         if let last = driver.shared.responded, driver.clock.now - last < .milliseconds(500) { return }
         try await ping("SELECT 1")
     }
 
-    /// Checks that a server executes a statement now, within a second, including the wait for a connection. It is not repeated.
+    /// Checks that a server executes a statement now. The check takes at most a second, including the wait for a connection. It is not
+    /// repeated.
     /// - Parameter statement: A statement without values.
     /// - Throws: ``PostgresError``.
     public func ping(_ statement: PostgresStatement) async throws {
@@ -148,13 +151,13 @@ extension PostgresClient {
         case value(Value)
         /// The closure threw an error that a repetition would not resolve.
         case thrown(any Error)
-        /// The driver reported a failure, which a repetition may resolve.
+        /// The driver reported a failure. A repetition may resolve it.
         case failed(DriverFailure, mayHaveCommitted: Bool)
     }
 
     /// Repeats attempts according to the rules, until `queryTimeout` has passed since the call.
-    /// - Parameter attempt: Receives the deadline for a connection, and whether an earlier attempt may have committed.
-    /// - Throws: The error of the last attempt; `outcomeUnknown` if any of the attempts may have committed.
+    /// - Parameter attempt: A closure that receives the deadline for a connection, and whether an earlier attempt may have committed.
+    /// - Throws: The error of the last attempt; `outcomeUnknown` if an attempt may have committed.
     private func repeating<Value>(_ attempt: (Duration, Bool) async throws -> Attempt<Value>) async throws -> Value {
         let clock = driver.clock
         let settings = driver.settings

@@ -1,8 +1,9 @@
-/// A type that executes statements: a client, each in a separate transaction, or a transaction.
+/// A type that executes statements. A client executes each statement in a separate transaction. A transaction executes all its statements
+/// together.
 ///
-/// Code that takes any executor can run alone or as a part of a caller's transaction.
+/// A function that takes any executor can run alone, or as a part of a caller's transaction.
 public protocol PostgresExecutor: Sendable {
-    /// Executes a statement. When this returns for a statement outside of a transaction, its changes are durable.
+    /// Executes a statement. If the statement is outside of a transaction, its changes are durable when this method returns.
     ///
     /// A statement may be executed more than once if a connection is lost. See ``PostgresClient/transaction(_:)``.
     /// - Parameters:

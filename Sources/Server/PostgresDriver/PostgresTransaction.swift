@@ -2,13 +2,13 @@ import Synchronization
 
 /// An open transaction, which ``PostgresClient/transaction(_:)`` passes to its closure.
 ///
-/// Its statements are executed one after another. Executing two concurrently is a programming error that ends the process. Don't use it
-/// after the closure has returned: its statements fail then.
+/// Its statements are executed one after another. It is a programming error to execute two statements concurrently, and it ends the
+/// process. Don't use the transaction after the closure has returned: its statements then fail.
 ///
-/// Between two statements, the transaction holds its connection and its locks, so don't wait for anything else within the closure. The
-/// server ends a transaction that is idle for longer than `idleInTransactionTimeout`.
+/// Between two statements, the transaction holds its connection and its locks. So don't wait for anything else within the closure. If a
+/// transaction is idle for longer than `idleInTransactionTimeout`, the server ends it.
 public final class PostgresTransaction: PostgresExecutor {
-    /// The state. `failed` has the error with which every further statement fails.
+    /// The state. `failed` contains the error with which every further statement fails.
     private enum State {
         case new, executing, ended
         case open(ConnectionPool.ConnectionID)
@@ -35,12 +35,12 @@ public final class PostgresTransaction: PostgresExecutor {
 
     /// Executes several statements in one round trip.
     ///
-    /// Use it instead of several calls if no statement depends on the result of another one in the batch: each call costs a round trip,
-    /// during which the transaction's locks are held.
-    /// - Parameter batch: The statements with their values, in the order of their execution. Without any, nothing is sent.
-    /// - Returns: Their results, in order.
-    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed one are not executed, and the transaction can't
-    ///   continue.
+    /// If no statement depends on the result of another statement in the batch, use this method instead of several calls. Each call costs a
+    /// round trip, during which the transaction holds its locks.
+    /// - Parameter batch: The statements with their values, in the order of their execution. If the batch is empty, nothing is sent.
+    /// - Returns: The results, in the order of the statements.
+    /// - Throws: ``PostgresError`` or `CancellationError`. Statements after the failed statement are not executed, and the transaction
+    ///   can't continue.
     @discardableResult
     public func execute(_ batch: [(PostgresStatement, [PostgresValue])]) async throws -> [PostgresResult] {
         guard !batch.isEmpty else { return [] }
@@ -76,8 +76,9 @@ public final class PostgresTransaction: PostgresExecutor {
     }
 
     /// Commits.
-    /// - Parameter confirmsEarlierCommits: Whether an earlier attempt may have committed.
-    /// - Returns: The failure, and whether it came before the commit was sent.
+    /// - Parameter confirmsEarlierCommits: Whether the commit must also wait for earlier commits, because an earlier attempt may have
+    ///   committed.
+    /// - Returns: The failure, and whether it occurred before the commit was sent; `nil` after a success.
     func commit(confirmsEarlierCommits: Bool) async -> (cause: DriverFailure, isBeforeCommit: Bool)? {
         let last = state.withLock { state in
             defer { state = .ended }
@@ -102,7 +103,7 @@ public final class PostgresTransaction: PostgresExecutor {
     }
 
     /// Rolls back.
-    /// - Returns: The error that the transaction had, if any.
+    /// - Returns: The error of the transaction; `nil` if there was none.
     func abandon() -> DriverFailure? {
         let last = state.withLock { state in
             defer { state = .ended }
@@ -119,10 +120,10 @@ public final class PostgresTransaction: PostgresExecutor {
 }
 
 extension PostgresSettings {
-    /// The statements that begin a transaction, in the round trip of its first statement.
+    /// The statements that begin a transaction. They are sent in the round trip of its first statement.
     fileprivate var opening: [(PostgresStatement, [PostgresValue])] {
         let begin: (PostgresStatement, [PostgresValue]) = ("BEGIN ISOLATION LEVEL READ COMMITTED", [])
-        // Through a pooler, the settings of a session would remain on a connection that other clients use.
+        // A pooler shares connections between clients, so settings of a session would also apply to other clients.
         guard !preparesStatements else { return [begin] }
         return [begin]
             + timeouts.map {

@@ -1,12 +1,13 @@
-/// A queue whose keys take turns. The elements of one key are served in the order of their arrival. A value.
+/// A queue that serves its keys in turn: one element of each key, then again one element of each key. The elements of one key are served in
+/// the order of their arrival. The queue is a value.
 ///
-/// A key with many elements in the queue delays another key's first element by one turn only. Use ``VirtualLine`` for clients that don't
-/// keep a connection open while they wait.
+/// Even if a key has many elements in the queue, it delays the first element of another key by only one element. For clients that don't
+/// keep a connection open while they wait, use ``VirtualLine``.
 ///
-/// Invariants: `turns` has each key with elements exactly once, and no array in `elements` is empty.
+/// Invariants: `turns` contains each key with elements exactly once, and no array in `elements` is empty.
 package struct FairQueue<Key: Hashable & Sendable, Element> {
     private var elements: [Key: [(id: UInt64, element: Element)]] = [:]
-    /// The keys that have elements, in the order of their turns.
+    /// The keys that have elements. The first key is served next.
     private var turns: [Key] = []
 
     /// The number of elements.
@@ -18,16 +19,16 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
     /// The number of elements of a key.
     package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
 
-    /// Adds an element after those of its key. A key without elements gets the last turn. O(1) on average.
-    /// - Parameter id: Identifies the element for ``remove(_:)``; unique in the queue.
+    /// Adds an element after the other elements of its key. If the key had no elements, it is served after all other keys. O(1) on average.
+    /// - Parameter id: The id of the element for ``remove(_:)``. It must be unique in the queue.
     package mutating func append(_ element: Element, id: UInt64, of key: Key) {
         if elements[key] == nil { turns.append(key) }
         elements[key, default: []].append((id, element))
         count += 1
     }
 
-    /// Removes the first element of the key whose turn it is. The key then gets the last turn. O(keys + elements of the key).
-    /// - Returns: `nil` if the queue is empty.
+    /// Removes the first element of the key that is next. This key is then served after all other keys. O(keys + elements of the key).
+    /// - Returns: The element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }
         turns.removeFirst()
@@ -38,8 +39,8 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return first.element
     }
 
-    /// Removes an element from the queue, such as one whose client has disconnected. O(number of elements).
-    /// - Returns: The element; `nil` if the queue does not have it.
+    /// Removes an element from the queue, for example because its client has disconnected. O(number of elements).
+    /// - Returns: The element; `nil` if it is not in the queue.
     package mutating func remove(_ id: UInt64) -> Element? {
         for (key, line) in elements {
             guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
@@ -48,10 +49,10 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return nil
     }
 
-    /// Returns the key with the most elements, if it has at least two more than the given key; otherwise `nil`. O(number of keys).
+    /// Returns the key with the most elements, if it has at least two elements more than the given key; otherwise `nil`. O(number of keys).
     ///
-    /// A full queue removes the last element of this key to make room for the given one: only with this difference is that element served
-    /// later than a new element of the given key.
+    /// A full queue removes the last element of this key to make room for a new element of the given key. Only with a difference of two is
+    /// the removed element served later than the new element.
     package func longest(beside key: Key) -> Key? {
         var (longest, most) = (key, count(of: key) + 1)
         for turn in turns {

@@ -9,15 +9,15 @@ public import ServiceLifecycle
 ///     logger.error("Sweep failed", metadata: .failure(error))
 /// }
 /// ```
-/// Failed work is repeated after the interval. A shutdown ends a pause early, but never the work. The interval is the pause between two
-/// rounds: the time of the work is added to it, and rounds never overlap.
+/// Failed work is repeated after the interval. A shutdown ends a pause early, but it never ends the work. The interval is the pause between
+/// two executions of the work. The time of the work is not included in the interval, and two executions never overlap.
 public struct PeriodicService: Service {
     /// The order of work and pause within an interval.
     public enum Order: Hashable, Sendable {
-        /// Work before the pause; the first time when the service starts. No work begins after the shutdown.
+        /// The service works first and then pauses. It works for the first time when it starts. No work begins after the shutdown.
         case workFirst
-        /// Work after the pause: for work that stores pending data. A shutdown during a pause ends the pause, and the work runs once more.
-        /// If the shutdown begins during the work, that round is the last one.
+        /// The service pauses first and then works. Use it for work that stores pending data. If the shutdown begins during a pause, the
+        /// pause ends, and the work runs once more. If the shutdown begins during the work, the work doesn't run again.
         case pauseFirst
     }
 
@@ -28,11 +28,11 @@ public struct PeriodicService: Service {
 
     /// Creates a service.
     /// - Parameters:
-    ///   - interval: The pause between two rounds of work.
+    ///   - interval: The pause between two executions of the work.
     ///   - order: Whether the service starts with the work or with the pause.
     ///   - clock: The clock that measures pauses.
     ///   - work: The work. A `CancellationError` ends the service.
-    ///   - failure: Called with each other error.
+    ///   - failure: A closure that is called with each other error.
     public init<C: Clock>(
         every interval: Duration,
         order: Order = .workFirst,

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A rate of service, in requests per second, measured while the service was busy. Recent seconds have more weight. A value: time is an
-/// argument.
+/// A rate of service, in requests per second, measured while the service was busy. Recent seconds have more weight. The type is a value,
+/// and time is an argument.
 ///
-/// Idle time doesn't count, because it shows the demand and not the capacity.
+/// Idle time is not measured: in idle time, the rate shows the demand and not the capacity.
 package struct ServiceRate: Sendable {
-    /// The time constant in seconds: a measurement of this age has 1/e (37 %) of its weight.
+    /// The time constant in seconds. A measurement of this age has 1/e (37 %) of its original weight.
     private static let memory = 3.0
     /// The smallest reported rate: one request per minute.
     private static let least = 1.0 / 60
@@ -18,7 +18,7 @@ package struct ServiceRate: Sendable {
     /// Creates a rate without measurements.
     /// - Parameters:
     ///   - estimate: The initial rate, per second.
-    ///   - weight: The number of seconds of measurement that the estimate counts as.
+    ///   - weight: The weight of the estimate, as a number of measured seconds.
     package init(estimate: Double, weight: Double = 0.5) {
         precondition(estimate > 0 && weight > 0, "estimate and weight must be positive (are \(estimate), \(weight))")
         (count, busySeconds) = (estimate * weight, weight)
@@ -31,7 +31,7 @@ package struct ServiceRate: Sendable {
         self.isBusy = isBusy
     }
 
-    /// Returns the rate per second. If a busy service serves nothing, the rate falls.
+    /// Returns the rate per second. If a busy service serves no requests, the rate falls.
     package func perSecond(at now: Duration) -> Double {
         var rate = self
         rate.advance(to: now)
@@ -42,7 +42,7 @@ package struct ServiceRate: Sendable {
         let seconds = max(0, (now - instant) / .seconds(1))
         instant = max(instant, now)
         guard isBusy, seconds > 0 else { return }
-        // A long time counts in one step, so that no number underflows.
+        // A long time is counted in one step, so that no number underflows.
         let rest = exp(-min(60, seconds / Self.memory))
         count *= rest
         busySeconds = busySeconds * rest + Self.memory * (1 - rest)

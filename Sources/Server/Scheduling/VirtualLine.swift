@@ -1,29 +1,30 @@
-/// A virtual queue of refused clients that have a time to return. A value: time and randomness are arguments.
+/// A virtual queue of refused clients. Each client gets a time to return. The type is a value, and time and randomness are arguments.
 ///
-/// A refused client gets a place, and the time at which the service reaches this place at its measured rate. So clients that return on time
-/// arrive at the rate that can be served. The caller claims the place of a client that returns with ``claim(by:at:)`` and gives precedence
-/// to this client. It reserves capacity for the places that are ``due(at:)`` and not claimed yet.
+/// A refused client gets a place. Its time to return is the time at which the service reaches this place at its measured rate. So clients
+/// that return on time arrive at the rate that the service can handle. When a client returns, the caller claims its place with
+/// ``claim(by:at:)`` and gives precedence to this client. The caller reserves capacity for places that are ``due(at:)`` and not claimed
+/// yet.
 ///
-/// The keys of the line take turns, like those of ``FairQueue``: the nth place of a key comes after at most n places of each other key. So
-/// a key that is refused a thousand times gets long delays, and other keys get short ones. A place that is not claimed expires.
+/// The line serves its keys in turn, like ``FairQueue``: the nth place of a key comes after at most n places of each other key. So a key
+/// that is refused a thousand times gets long delays, and other keys get short delays. A place that is not claimed expires.
 ///
 /// Delays are whole seconds, as in Retry-After, from 1 s to ``longest``.
 package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// The longest delay.
     package let longest: Duration
-    /// The largest number of places. If all are taken, a client gets the longest delay and no place.
+    /// The largest number of places. If all places are taken, a client gets the longest delay and no place.
     package let maximumPlaces: Int
 
-    /// The seconds in which the places of each key are due, in order.
+    /// For each key, the seconds at which its places are due, in order.
     private var places: [Key: [Int]] = [:]
     private var count = 0
-    /// The number of keys that have more than n places that are not due yet, at index n.
+    /// At index n, the number of keys that have more than n places that are not due yet.
     private var keys: [Int] = []
     private var second = 0
     private var dueCount = 0
 
-    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times; Holdfast's own
-    /// clients by at most 10 s (`GateRules`).
+    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times. Holdfast's own clients
+    /// extend them by at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
     /// Creates an empty line.
@@ -33,21 +34,21 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         (self.longest, self.maximumPlaces) = (longest, maximumPlaces)
     }
 
-    /// Gives a place to a refused client. O(places of the key), and O(places) once a second.
+    /// Gives a place to a refused client. O(places of the key). Once a second, O(places).
     /// - Parameters:
     ///   - rate: The number of clients that are served per second.
-    ///   - chance: A number from 0 up to 1, which delays the time by up to a tenth, so that clients that were refused together don't return
-    ///     together.
+    ///   - chance: A random number from 0 up to 1. It extends the delay by up to a tenth, so that clients that were refused together don't
+    ///     return together.
     /// - Returns: The delay after which the client should return.
     package mutating func place(for key: Key, rate: Double, at now: Duration, chance: Double) -> Duration {
         advance(to: now)
         let own = (places[key] ?? []).count { $0 > second }
-        // The keys take turns: before this key's next place, each other key has at most as many places as this key has, plus one.
+        // The line serves its keys in turn. Before this key's next place, each other key has at most one place more than this key has.
         let ahead = keys.prefix(own + 1).reduce(0, +)
         let delay = Double(ahead + 1) / rate * (1 + 0.1 * chance)
         let bound = longest.components.seconds
         guard delay <= Double(bound), count < maximumPlaces else {
-            // Too late for a place: the delays are spread over the last fifth of the longest delay.
+            // There is no place so late. Instead, spread the delays over the last fifth of the longest delay.
             return .seconds(bound - Int64(chance * Double(bound) / 5))
         }
         let seconds = max(1, Int(delay.rounded(.up)))
@@ -58,7 +59,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Claims a due place of a key, if there is one. O(places of the key).
-    /// - Returns: Whether there was one, which means that the client returned on time.
+    /// - Returns: Whether there was a due place. If so, the client returned on time.
     package mutating func claim(by key: Key, at now: Duration) -> Bool {
         guard isDue(for: key, at: now), var own = places[key] else { return false }
         own.removeFirst()
@@ -74,10 +75,10 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         return places[key]?.first.map { $0 <= second } ?? false
     }
 
-    /// Whether there are no places. Expired places count until the time advances.
+    /// Whether there are no places. Expired places are counted until the time advances.
     package var isEmpty: Bool { places.isEmpty }
 
-    /// Returns the number of due places that are not claimed.
+    /// Returns the number of places that are due and not claimed.
     package mutating func due(at now: Duration) -> Int {
         advance(to: now)
         return dueCount
@@ -92,7 +93,7 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
         count += 1
     }
 
-    /// Removes expired places and counts due ones, once a second.
+    /// Removes expired places and counts due places, once a second.
     private mutating func advance(to now: Duration) {
         let present = Int(now.components.seconds)
         guard present > second else { return }

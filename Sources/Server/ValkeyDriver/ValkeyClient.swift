@@ -13,34 +13,37 @@ import Synchronization
 /// await client.close()
 /// ```
 ///
-/// Commands of concurrent callers share the connection as a pipeline: commands of one turn of the event loop are sent in one write. Each
-/// command has a deadline. The first command that misses it closes the connection, because its reply could be late, and all commands fail
-/// immediately until another connection is ready. The client tries to connect every 100 to 250 ms.
+/// Commands of concurrent callers share the connection as a pipeline. Commands from the same iteration of the event loop are sent in one
+/// write.
 ///
-/// So a slow or missing server costs a caller at most its deadline, and usually nothing. No command is repeated, because it may have been
-/// executed. Canceling a task doesn't cancel its command: the call returns with the reply or at the deadline.
+/// Each command has a deadline. The first command that misses its deadline closes the connection, because its reply could still arrive. All
+/// commands then fail immediately until another connection is ready. The client tries to connect every 100 to 250 ms.
 ///
-/// All methods can be called by several tasks at the same time. At most 256 commands are in flight, and 16,384 wait; further ones fail as
-/// unavailable.
+/// So a slow or missing server delays a caller at most until its deadline, and usually not at all. No command is repeated, because it may
+/// have been executed. If a task is canceled, its command is not canceled: the call returns with the reply or at the deadline.
+///
+/// All methods can be called by several tasks at the same time. At most 256 commands are in flight, and at most 16,384 commands wait.
+/// Further commands fail as unavailable.
 public final class ValkeyClient: Sendable {
     private let loop: any EventLoop
     private let link: ValkeyLink
     private let inbox = InboxBox()
     private let metrics: ValkeyMetrics
 
-    /// The largest number of commands that wait for room in the pipeline.
+    /// The largest number of commands that wait because the pipeline is full.
     private static let mostWaiting = 16_384
 
-    /// Creates a client, which begins to connect.
+    /// Creates a client. The client immediately begins to connect.
     ///
-    /// A connection that can't be established is not an error here. Use ``waitUntilReady(within:)`` to detect wrong settings at the start.
+    /// The initializer doesn't fail if a connection can't be established. To detect wrong settings at the start, use
+    /// ``waitUntilReady(within:)``.
     /// - Parameters:
     ///   - address: The address of the server.
     ///   - name: The name of the connection in `CLIENT LIST`.
     ///   - scripts: The scripts that the client loads with each connection.
-    ///   - group: The event loops, of which the client uses one.
+    ///   - group: The event loops. The client uses one of them.
     ///   - metrics: The factory of the metrics.
-    ///   - logger: Reports when the connection is ready or lost.
+    ///   - logger: Logs when the connection becomes ready and when it is lost.
     public init(
         address: ValkeyAddress,
         name: String = "holdfast",
@@ -65,26 +68,26 @@ public final class ValkeyClient: Sendable {
 
     deinit { loop.execute { [link] in link.close() } }
 
-    /// Whether a connection is ready. Otherwise, commands fail immediately. It may change at any time.
+    /// Whether a connection is ready. If not, commands fail immediately. The value may change at any time.
     public var isReady: Bool { inbox.value.withLock { $0.isReady } }
 
     /// Sends a command and returns its reply.
     /// - Parameters:
-    ///   - command: The command. Don't send commands that change the mode of the connection, such as `SUBSCRIBE` or `MULTI`: other callers
-    ///     share it.
-    ///   - time: The time until the command fails and the connection is closed.
-    /// - Throws: ``ValkeyError``, also if the reply is an error.
+    ///   - command: The command. Other callers share the connection, so don't send commands that change its mode, such as `SUBSCRIBE` or
+    ///     `MULTI`.
+    ///   - time: The time after which the command fails and the connection is closed.
+    /// - Throws: ``ValkeyError``. It is also thrown if the reply is an error.
     public func send(_ command: ValkeyCommand, within time: Duration) async throws(ValkeyError) -> ValkeyReply {
         try await send(command, by: .now() + TimeAmount(time))
     }
 
-    /// Executes a script, in one round trip, or in two if the server no longer stores the script.
+    /// Executes a script in one round trip. If the server no longer stores the script, two round trips are needed.
     /// - Parameters:
     ///   - script: The script.
     ///   - keys: All keys that the script uses.
     ///   - arguments: The arguments.
-    ///   - time: The time until the command fails and the connection is closed.
-    /// - Throws: ``ValkeyError``, also if the reply is an error.
+    ///   - time: The time after which the command fails and the connection is closed.
+    /// - Throws: ``ValkeyError``. It is also thrown if the reply is an error.
     public func evaluate(
         _ script: ValkeyScript,
         keys: [[UInt8]],
@@ -100,10 +103,10 @@ public final class ValkeyClient: Sendable {
         }
     }
 
-    /// Returns when a connection is ready, which is checked every 5 ms.
+    /// Waits until a connection is ready. The method checks this every 5 ms.
     /// - Parameter time: The longest time to wait.
-    /// - Throws: ``ValkeyError``: the reason for which the last connection ended, if none is ready in time; ``ValkeyError/unavailable`` if
-    ///   the task is canceled.
+    /// - Throws: ``ValkeyError``. If no connection is ready in time, it is the reason why the last connection ended. If the task is
+    ///   canceled, it is ``ValkeyError/unavailable``.
     public func waitUntilReady(within time: Duration) async throws(ValkeyError) {
         let deadline = ContinuousClock.now + time
         while true {
@@ -114,8 +117,8 @@ public final class ValkeyClient: Sendable {
         }
     }
 
-    /// Closes the connection. Commands without a reply fail, and so do all later ones. A client that is released without a call closes its
-    /// connection in the background.
+    /// Closes the connection. Commands without a reply fail, and all later commands fail, too. If a client is released without this call,
+    /// it closes its connection in the background.
     public func close() async {
         let done = loop.submit { [link, inbox] in
             link.close()

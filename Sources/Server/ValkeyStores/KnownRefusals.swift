@@ -1,29 +1,30 @@
 import RateLimiting
 import Synchronization
 
-/// A cache of the refusals of the last second. The same request is then refused without a round trip.
+/// A cache of the refusals of the last second. If the same request is repeated, it is refused without a round trip.
 ///
-/// A cached refusal is the server's refusal with shorter delays. It becomes invalid at the first of these events:
+/// A cached refusal is the server's refusal, with delays that are shorter by the time since then. It becomes invalid at the first of these
+/// events:
 ///
 /// - One of its keys gets more units, or its delay ends.
 /// - This process counts or refunds one of its keys.
 /// - A second has passed. Until then, the cache can't detect what other processes count or refund.
 ///
-/// The table has two generations of 4,096 entries: when the newer one is full, it replaces the older one. Changes of keys are counted in
-/// 1,024 counters, which are selected by the digest. A refusal is valid while the sum of its keys' counters is the same. A removed refusal,
-/// or two keys that share a counter, only cost a round trip.
+/// The table has two generations of 4,096 entries. When the newer generation is full, it replaces the older one.
 ///
-/// A mutex protects the state. It is locked for a few dictionary lookups and never during a round trip.
+/// The cache has 1,024 counters for changes of keys. The digest of a key selects its counter. A refusal is valid while the sum of the
+/// counters of its keys is unchanged. If two keys share a counter, or if a refusal is removed, this costs only a round trip.
+///
+/// A mutex protects the state. It is locked only for a few dictionary lookups, and never during a round trip.
 final class KnownRefusals: Sendable {
-    /// One claim of a request: the key, and the units that the request claims. The list of a request's parts identifies the request in the
-    /// table.
+    /// One claim of a request: the key, and the units that the request claims. All parts of a request together are its key in the table.
     private struct Part: Hashable {
         var table: Int
         var digest: UInt64
         var cost: Int
     }
 
-    /// A refusal with its validity.
+    /// A refusal, and the conditions under which it is valid.
     private struct Refusal {
         var result: RateLimitResult
         /// The time of the reply, in nanoseconds of the process's clock.
@@ -37,7 +38,7 @@ final class KnownRefusals: Sendable {
     private struct State {
         var newer: [[Part]: Refusal] = [:]
         var older: [[Part]: Refusal] = [:]
-        /// The numbers of changes of keys, by a part of their digests, and of all keys.
+        /// The number of changes for each part of the digests. Changes of all keys are counted in `commonChanges` instead.
         var changes = [UInt64](repeating: 0, count: 1_024)
         var commonChanges: UInt64 = 0
 
@@ -50,9 +51,9 @@ final class KnownRefusals: Sendable {
         func place(of digest: UInt64) -> Int { Int(digest % UInt64(changes.count)) }
     }
 
-    /// Half of the largest number of refusals.
+    /// The number of refusals in one generation. The table has two generations.
     private static let capacity = 4_096
-    /// The longest validity in nanoseconds: a second.
+    /// The longest time for which a refusal is valid, in nanoseconds: a second.
     private static let longest: Int64 = 1_000_000_000
 
     private let state = Mutex(State())
@@ -61,8 +62,8 @@ final class KnownRefusals: Sendable {
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: The time in nanoseconds of the process's clock.
-    /// - Returns: The refusal with delays that are shorter by the time since the reply, or `nil` if none is valid; and the version of the
-    ///   keys, which the caller passes to ``note(_:_:to:version:sent:received:)``.
+    /// - Returns: The refusal, and the version of the keys. The delays of the refusal are shorter by the time since the reply. The refusal
+    ///   is `nil` if no valid one is cached. The caller passes the version to ``note(_:_:to:version:sent:received:)``.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (result: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -75,10 +76,10 @@ final class KnownRefusals: Sendable {
         return (refusal.map { $0.result.later(by: .nanoseconds(now - $0.received)) }, version)
     }
 
-    /// Stores a refusal by the server, both as the caller received it and as the reply of the script, whose delays determine how long it is
-    /// valid.
+    /// Stores a refusal by the server in two forms: the result for the caller, and the reply of the script. The delays in the reply
+    /// determine how long the refusal is valid.
     ///
-    /// The refusal is dropped if one of the keys has changed since `version`, because the server may have decided before that change.
+    /// If one of the keys has changed since `version`, the refusal is dropped, because the server may have decided before that change.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - version: The version of the keys before the request was sent to the server.
@@ -92,7 +93,7 @@ final class KnownRefusals: Sendable {
         sent: Int64,
         received: Int64
     ) {
-        // Until the first of these changes, the server repeats the refusal.
+        // The server repeats the refusal until the first of these changes.
         let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
         let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
         let refusal = Refusal(result: result, received: received, end: sent + lifetime, version: version)
@@ -112,7 +113,7 @@ final class KnownRefusals: Sendable {
         }
     }
 
-    /// Removes all refusals, and invalidates those whose requests are in flight.
+    /// Removes all refusals. Also invalidates refusals whose requests are still in flight.
     func removeAll() {
         state.withLock { state in
             (state.newer, state.older) = ([:], [:])
@@ -127,7 +128,7 @@ final class KnownRefusals: Sendable {
 }
 
 extension RateLimitResult {
-    /// Returns the refusal after some time in which nothing else changes.
+    /// Returns the refusal after some time, if nothing else changes in that time.
     fileprivate func later(by time: Duration) -> RateLimitResult {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })

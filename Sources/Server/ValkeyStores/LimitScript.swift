@@ -2,10 +2,10 @@ import RateLimiting
 import Timekeeping
 import ValkeyDriver
 
-/// The Lua scripts that count requests. A script runs atomically in Valkey, so concurrent requests of several servers are counted one after
-/// the other.
+/// The Lua scripts that count requests. A script runs atomically in Valkey. So concurrent requests of several servers are counted one after
+/// another.
 ///
-/// Times are whole microseconds of the server's clock since 1970, which Lua's numbers represent exactly. All numbers have 8 bytes,
+/// Times are whole microseconds of the server's clock since 1970. Lua's numbers represent them exactly. All numbers have 8 bytes and are
 /// big-endian.
 ///
 /// The value of a key has one of two forms:
@@ -13,16 +13,17 @@ import ValkeyDriver
 /// - Sliding window: `r`, the window, and the instants of the admissions in the window, oldest first.
 /// - Strict GCRA: `g`, the instant at which all units are available again, the emission, and the burst.
 ///
-/// So the value identifies the policy under which it was written. A script that counts under another policy converts the value, so a change
+/// So the value contains the policy under which it was written. If a script counts under another policy, it converts the value. So a change
 /// of the policy doesn't give a client a new burst.
 enum LimitScript {
-    /// Decides about all keys of a request: it charges all of them or none.
+    /// Decides about all keys of a request. The script charges all of them, or none.
     ///
-    /// - `KEYS`: the canary, then the key of each claim.
-    /// - `ARGV`: the canary that the client knows, the canary to write if the server has none, whether to charge together with the time (0
-    ///   uses the server's clock), then the terms of each claim.
-    /// - Result: the time, then for each claim the delay, the remaining units, the time until more units remain, and the mark of the
-    ///   charge. If the canary is not the known one, it follows at the end. ``LimitReply`` decodes the result.
+    /// - `KEYS`: the canary (the key that shows whether the server has lost its data), and then the key of each claim.
+    /// - `ARGV`, in this order: the canary value that the client knows; the value to write if the server has none; whether to charge, and
+    ///   the time (0 uses the server's clock); the terms of each claim.
+    /// - Result: the time. Then, for each claim, the delay, the remaining units, the time until more units remain, and the mark of the
+    ///   charge. A refund finds the charge by its mark. If the server's canary value is not the known value, it follows at the end.
+    ///   ``LimitReply`` decodes the result.
     ///
     /// Complexity: O(number of claims · log(units in a window)), plus copying the values of sliding windows.
     static let decide = ValkeyScript(
@@ -68,7 +69,7 @@ enum LimitScript {
             """
     )
 
-    /// Refunds a charge, as far as the keys still contain it. A refund after the window has passed changes nothing.
+    /// Refunds a charge if the keys still contain it. After the window has passed, a refund changes nothing.
     ///
     /// - `KEYS`: the keys.
     /// - `ARGV`: the time (0 uses the server's clock), then for each key the units, the instant of the charge, its mark, the burst and the
@@ -103,8 +104,8 @@ enum LimitScript {
             """
     )
 
-    /// Extends the expiry of keys after a policy was replaced by a longer one. `ARGV` is the least time to live in milliseconds. Keys
-    /// without an expiry, and keys with a longer one, are not changed.
+    /// Extends the expiry of keys after a policy was replaced by a policy with a longer window. `ARGV` is the shortest time to live in
+    /// milliseconds. Keys without an expiry and keys with a longer expiry are not changed.
     static let extend = ValkeyScript(
         """
         for i = 1, #KEYS do
@@ -115,10 +116,10 @@ enum LimitScript {
         """
     )
 
-    /// All scripts, which the client loads when it connects.
+    /// All scripts. The client loads them when it connects.
     static let all = [decide, refund, extend]
 
-    /// Reads, changes, and writes the values of keys.
+    /// Lua functions that read, change and write the values of keys.
     private static let state = """
         local pack, unpack = struct.pack, struct.unpack
         local never = 9007199254740991
@@ -261,9 +262,9 @@ enum LimitScript {
         """
 }
 
-/// The numbers of a policy in microseconds, as the scripts receive them.
+/// The numbers of a policy, in the units of the scripts. Times are in microseconds.
 struct LimitTerms: Hashable, Sendable {
-    /// The units that are available at once.
+    /// The units that can be used at the same time.
     let burst: Int
     /// The window in microseconds.
     let window: Int64
@@ -282,7 +283,7 @@ struct LimitTerms: Hashable, Sendable {
             }
     }
 
-    /// The longest time for which a key can have usage after its last admission, in microseconds. After this time, the key has expired.
+    /// The longest time for which a key can have usage after its last admission, in microseconds. After this time, the key expires.
     var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 
@@ -316,28 +317,28 @@ enum ScriptNumbers {
     }
 }
 
-/// The reply of ``LimitScript/decide``: 8 bytes for the time, 32 bytes for each claim, and the canary if it is new.
+/// The reply of ``LimitScript/decide``: 8 bytes for the time, 32 bytes for each claim, and the canary value if the client doesn't know it.
 struct LimitReply {
     /// The server's time in microseconds.
     let now: Int64
     /// The state of each claimed key, in the order of the claims.
     let standings: [Standing]
-    /// The canary of the server; `nil` if it is the one that the client knows.
+    /// The canary value of the server; `nil` if the client knows this value.
     let canary: [UInt8]?
 
     /// The state of a key.
     struct Standing {
-        /// The microseconds until the request is admitted: 0 for now, `nil` if it never is.
+        /// The microseconds until the request is admitted. 0 means now, and `nil` means never.
         let delay: Int64?
-        /// The units that are left.
+        /// The units that remain.
         let remaining: Int
-        /// The microseconds until more units are left; 0 if all are.
+        /// The microseconds until more units remain; 0 if no units are used.
         let reset: Int64
-        /// The value by which a refund finds the charge. For a sliding window it is the instant of the units; for a strict GCRA it is the
+        /// The value by which a refund finds the charge. For a sliding window, it is the instant of the units. For a strict GCRA, it is the
         /// key's new end of usage.
         let mark: Int64
 
-        /// The delay for comparisons: "never" is longer than any other delay.
+        /// The delay for comparisons. A request that is never admitted has the longest delay.
         var delayOrNever: Int64 { delay ?? .max }
     }
 
@@ -345,7 +346,7 @@ struct LimitReply {
     /// - Parameters:
     ///   - reply: The bytes of the script.
     ///   - count: The number of claims.
-    /// - Throws: `ValkeyError.protocolViolation` if it is too short.
+    /// - Throws: `ValkeyError.protocolViolation` if the reply is too short.
     init(_ reply: ValkeyReply, count: Int) throws(ValkeyError) {
         guard case .text(let bytes) = reply, bytes.count >= 8 + 32 * count else { throw .protocolViolation }
         now = ScriptNumbers.number(0, in: bytes)

@@ -1,24 +1,24 @@
 import RateLimiting
 import Synchronization
 
-/// The rules, and the names of their keys.
+/// The rules, and the names of the keys of each rule.
 ///
-/// Rules can be replaced while requests are decided. Each decision takes one copy of the tables under a mutex, so it never mixes two
-/// versions of a rule.
+/// Rules can be replaced while requests are decided. Each decision takes one copy of the tables under a mutex. So a decision never mixes
+/// two versions of a rule.
 ///
-/// The name of a key is `{NAMESPACE}POLICY:DIGEST`, with 16 hexadecimal digits for the digest. A cluster stores all keys with the same text
-/// in braces in one slot, so one script can use them together.
+/// The name of a key is `{NAMESPACE}POLICY:DIGEST`. The digest has 16 hexadecimal digits. A cluster stores all keys with the same text in
+/// braces in one slot. So one script can use all these keys.
 final class LimitTables: Sendable {
-    /// One rule. A rule that also counts networks has two more tables: for near networks, and for far networks.
+    /// One rule. A rule that also counts networks has two more tables: one for near networks, and one for far networks.
     struct Table: Sendable {
         /// The current rule.
         var rule: RateLimitRule
-        /// Its numbers for the scripts.
+        /// The numbers of the rule for the scripts.
         var terms: LimitTerms
-        /// The prefix of the names of its keys.
+        /// The prefix of the names of the table's keys.
         let keyPrefix: [UInt8]
-        /// The time at which the policy was replaced, in microseconds of the server's clock. `nil` if this process never replaced it, or if
-        /// the server's time was unknown.
+        /// The time at which the policy was replaced, in microseconds of the server's clock. It is `nil` if this process has not replaced
+        /// the policy, or if the server's time was unknown.
         var changed: Int64?
     }
 
@@ -29,7 +29,7 @@ final class LimitTables: Sendable {
         var hasNetworks: Bool
     }
 
-    /// A claim of a request on one table, with everything that the script needs.
+    /// A claim of a request on one table, with all values that the script needs.
     struct Claim: Sendable {
         var table: Int
         /// The digest of the key under the secret.
@@ -42,7 +42,7 @@ final class LimitTables: Sendable {
         var key: [UInt8]
         /// The name of the policy that the request claims.
         var policy: String
-        /// Whether this is the claim of the client itself. Responses report only these claims, not those of networks.
+        /// Whether this is the claim of the client itself. Responses report only such claims, and no claims of networks.
         var isNarrow: Bool
         var isRefundable: Bool
     }
@@ -51,17 +51,19 @@ final class LimitTables: Sendable {
     private let tables: Mutex<[Table]>
     private let secret: KeySecret
 
-    /// Creates the tables. A rule with limits for networks gets three tables: for clients, for near networks, and for far networks.
+    /// Creates the tables. A rule with limits for networks gets three tables: one for clients, one for near networks, and one for far
+    /// networks.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - namespace: The prefix of all names, which becomes the hash tag.
+    ///   - namespace: The prefix of all names. It becomes the hash tag.
     ///   - secret: The secret for the digests.
     /// - Precondition: There is at least one rule, and the names are unique.
     init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {
         var places: [String: Place] = [:]
         var tables: [Table] = []
         for rule in rules {
-            // Networks that are only counted if a table is full are never counted here, because the server's tables are not bounded.
+            // Some rules count networks only if a table is full. Here, such networks are never counted, because the server's tables have no
+            // size limit.
             let hasNetworks = rule.wide?.use == .jointly
             places[rule.policy.name] = Place(first: tables.count, hasNetworks: hasNetworks)
             for rule in [rule] + (hasNetworks ? rule.networkRules : []) {
@@ -79,11 +81,11 @@ final class LimitTables: Sendable {
     /// The current tables.
     var current: [Table] { tables.withLock { $0 } }
 
-    /// Finds the keys of claims. Rules whose mode is `off` are skipped.
+    /// Determines the keys of claims. Rules whose mode is `off` are skipped.
     /// - Parameter claims: The claims of a request.
-    /// - Returns: For each claim, the claim of the client, followed by those of its networks if the rule counts networks.
+    /// - Returns: For each claim, the claim of the client. If the rule counts networks, their claims follow it.
     /// - Precondition: Each claim names a different rule, and all rules exist.
-    /// - Complexity: O(number of claims squared), because duplicates are found by a search. Requests have few claims.
+    /// - Complexity: O(number of claims squared), because a linear search finds duplicates. Requests have few claims.
     func resolve(_ claims: [RateLimitClaim]) -> [Claim] {
         let tables = current
         var resolved: [Claim] = []

@@ -2,21 +2,21 @@ import RateLimiting
 import Synchronization
 import ValkeyDriver
 
-/// The admissions of this process, counted in memory. They have two uses:
+/// The admissions of this process, counted in memory. The counts have two uses:
 ///
-/// - While the Valkey server is unavailable, they decide according to the ``ValkeyFallback`` of each policy.
-/// - After the server has lost its data, they limit the additional admissions until the lost usage would have ended.
+/// - While the Valkey server is unavailable, the counts decide, according to the ``ValkeyFallback`` of each policy.
+/// - After the server has lost its data, the counts limit the additional admissions, until all lost usage would have ended.
 ///
 /// All methods can be called by several threads. They never wait for the network.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The result of counting a request that the server admitted.
     enum Counted {
-        /// All claims in one decision.
+        /// All claims were counted in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim separately, if the share of its policy admits it.
+        /// Each claim was counted separately, if the share of its policy admitted it.
         case each([String: RateLimitCharge])
 
-        /// The charge of a policy; `nil` if it was not counted.
+        /// The charge of a policy; `nil` if the policy did not count the request.
         func charge(of policy: String) -> RateLimitCharge? {
             switch self {
             case .jointly(let charge): charge
@@ -32,16 +32,16 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var longestUsage: Int64
     }
 
-    /// The counts in memory, by rules with the shares of this process.
+    /// The counts in memory. Their rules have the share of this process as their quota.
     private let limiter: JointRateLimiter<C>
     private let rules: Mutex<[String: Rule]>
-    /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never has.
+    /// The time at which the server lost its data, in nanoseconds of the process's clock; `Int64.min` if it never lost its data.
     private let lostAt = Atomic<Int64>(.min)
 
     /// Creates an empty count.
     /// - Parameters:
     ///   - rules: The rules.
-    ///   - fallbacks: The behavior of policies without the server, by their names.
+    ///   - fallbacks: The behavior of policies while the server is unavailable, by the names of the policies.
     ///   - fallback: The behavior of the other policies.
     ///   - memory: The largest size of the counts, in bytes.
     ///   - secret: The secret for the digests of keys.
@@ -71,13 +71,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The memory in use.
     var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without the Valkey server, by the fallback of each policy: an open one is skipped, a local one uses this process's share,
-    /// and a closed one fails the request. A closed policy in shadow mode only counts, because shadow rules must not refuse.
+    /// Decides without the Valkey server, by the fallback of each policy. An open policy is skipped, a local policy uses this process's
+    /// share, and a closed policy fails the request. A closed policy in shadow mode only counts, because a shadow rule must not refuse.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - charges: Whether an admission is counted.
     ///   - error: The error of the server.
-    /// - Returns: The decision with the policies of the rules, not with the shares.
+    /// - Returns: The decision. It contains the policies of the rules instead of the shares.
     /// - Throws: The server's error if an enforced policy is closed.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
@@ -98,13 +98,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Counts a request that the Valkey server admitted. Each claim is counted separately: if one share is exhausted, the others still
+    /// Counts a request that the Valkey server admitted. Each claim is counted separately: if one share is used up, the other claims still
     /// count.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
-            // A claim that the share refuses is not counted, because the share is exhausted anyway.
+            // If a share refuses a claim, the claim is not counted. This changes nothing, because the share is used up anyway.
             if let charge = limiter.admit([claim]).charge { charges[claim.policy] = charge }
         }
         return charges
@@ -113,18 +113,18 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// Refunds a charge of this process.
     /// - Parameters:
     ///   - charge: The charge.
-    ///   - policies: The policies to refund; `nil` refunds all.
+    ///   - policies: The policies to refund; `nil` refunds all policies.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
     /// Records that the server has lost its data.
     /// - Parameter now: Nanoseconds of the process's clock.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Decides by the process's own count, if the Valkey server has lost usage that could still refuse the request.
+    /// Decides by the process's own count. It applies if the Valkey server has lost usage that could still refuse the request.
     /// - Parameters:
     ///   - claims: The claims of the request.
     ///   - now: Nanoseconds of the process's clock.
-    /// - Returns: The decision, whose charge contains all claims; `nil` if no lost usage matters any more.
+    /// - Returns: The decision. Its charge contains all claims. The result is `nil` if no lost usage matters anymore.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims
@@ -133,7 +133,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Returns the decision of ``admitAfterLoss(_:at:)`` without counting.
+    /// Returns the decision of ``admitAfterLoss(_:at:)``. Counts nothing.
     func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { limiter.check($0) }
     }
@@ -149,7 +149,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         limiter.change(to: rule.shared(fallback ?? .closed))
     }
 
-    /// Decides about the claims whose keys the server may have lost. A policy is left out if it is open, or if all usage from before the
+    /// Decides about the claims whose keys the server may have lost. A policy is omitted if it is open, or if all usage from before the
     /// loss has ended.
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
@@ -169,8 +169,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Replaces the shares in a result by the policies of the rules, so that responses report the quota of the policy and not that of the
-    /// share.
+    /// Replaces the shares in a result by the policies of the rules. So responses report the quota of the policy instead of the share.
     private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
@@ -183,13 +182,14 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension RateLimitRule {
-    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds. After a loss of data, the server's
+    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds. After the server has lost its data, its
     /// counts are complete again when this time has passed.
     fileprivate var longestUsage: Int64 {
         ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
-    /// Returns the rule of this process's share: the quota and the burst are multiplied by the share, rounded down, and are at least 1.
+    /// Returns the rule with this process's share of the quota and the burst. Both are multiplied by the share and rounded down. Both are
+    /// at least 1.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

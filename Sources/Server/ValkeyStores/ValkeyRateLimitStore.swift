@@ -5,8 +5,8 @@ import Synchronization
 import Timekeeping
 public import ValkeyDriver
 
-/// Rate limits that several servers share, counted in Valkey or Redis. With a single process, `JointRateLimiter` needs no server and no
-/// round trip.
+/// Rate limits that several servers share, counted in Valkey or Redis. For a single process, use `JointRateLimiter`, which needs no server
+/// and no round trip.
 ///
 /// ```swift
 /// let client = ValkeyClient(
@@ -18,19 +18,19 @@ public import ValkeyDriver
 /// let response = try await store.admit([RateLimitClaim("reset-email", key: digest)])
 /// ```
 ///
-/// Each decision is one script and one round trip, by the clock of Valkey. It charges all policies of the request or none. The result is
-/// the same as that of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
-/// without a round trip for at most a second, unless this process detects a change.
+/// Each decision is one script and one round trip, and it uses the clock of Valkey. It charges all policies of the request, or none. The
+/// result is the same as the result of `JointRateLimiter`, with times in microseconds. Concurrent decisions share a pipeline. The store
+/// repeats a refusal without a round trip for at most a second. If this process detects a change, the repetition ends earlier.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 ///
-/// The process also counts its own admissions in memory. The store detects by a key without expiry that Valkey has lost its data. Then the
-/// policies also apply this count, for the longest time for which a key can have usage. So after a loss of data, each process admits at
-/// most the share of its fallback in addition.
+/// The process also counts its own admissions in memory. A key without expiry shows whether Valkey has lost its data. After a loss, the
+/// policies also apply the count in memory, for the longest time for which a key can have usage. So after a loss of data, each process
+/// additionally admits at most the share of its fallback.
 ///
-/// Keys are digests with the secret, which all servers must share. They are in one slot of a cluster, expire when they have no usage, and
-/// take about 130 bytes, plus 8 per unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory is full, writes fail
-/// and the fallback decides.
+/// Keys are digests with the secret, which all servers must share. All keys are in one slot of a cluster. A key expires when it has no
+/// usage. It takes about 130 bytes, plus 8 bytes per unit of a sliding window. Run Valkey with the policy `noeviction`. If the memory is
+/// full, writes then fail, and the fallback decides.
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let client: ValkeyClient
     let tables: LimitTables
@@ -42,20 +42,20 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     private let deadline: Duration
     private let clock: MonotonicClock
     private let time: @Sendable () -> Int64
-    /// The server's time in microseconds at the first reply; 0 before it. It counts as the creation time of policies that this process did
-    /// not change.
+    /// The server's time in microseconds at the first reply; 0 before the first reply. It counts as the creation time of policies that this
+    /// process has not changed.
     private let started = Atomic<Int64>(0)
 
     /// The scripts that the client must load when it connects.
     public static var scripts: [ValkeyScript] { LimitScript.all }
 
-    /// Creates a store. It doesn't connect: the client does.
+    /// Creates a store. The client connects, not the store.
     /// - Parameters:
-    ///   - rules: The rules. The names of their policies are unique. All servers should have the same rules.
+    ///   - rules: The rules. The names of their policies must be unique. All servers should have the same rules.
     ///   - client: The client of the server, with ``scripts``. The store closes it.
-    ///   - secret: The secret for the digests of keys, the same on all servers.
+    ///   - secret: The secret for the digests of keys. It must be the same on all servers.
     ///   - namespace: The prefix of the names of all keys. It is a hash tag, so it must not contain braces or spaces.
-    ///   - fallbacks: The behavior of policies while the server is slow or unavailable, by their names.
+    ///   - fallbacks: The behavior of policies while the server is slow or unavailable, by the names of the policies.
     ///   - fallback: The behavior of the other policies.
     ///   - deadline: The longest time that a decision waits for the server.
     ///   - memory: The largest size of the process's own counts, in bytes; 128 MiB by default.
@@ -89,8 +89,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
         )
     }
 
-    /// Creates a store with a clock for tests. The other parameters are those of the public initializer.
-    /// - Parameter time: Returns a time in microseconds since 1970 that replaces the server's, so that tests need not wait; 0 uses the
+    /// Creates a store with a clock for tests. The other parameters are the parameters of the public initializer.
+    /// - Parameter time: Returns a time in microseconds since 1970. It replaces the server's time, so that tests need not wait. 0 uses the
     ///   server's time.
     init(
         _ rules: [RateLimitRule],
@@ -117,13 +117,13 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
 }
 
 extension ValkeyRateLimitStore: RateLimitStore {
-    /// Decides and counts, in one round trip.
+    /// Decides about a request and counts it, in one round trip.
     ///
-    /// 1. A known refusal is returned directly.
+    /// 1. A cached refusal is returned directly.
     /// 2. After a loss of data, this process's own count decides first.
     /// 3. The server decides. An admission is also counted in this process.
     ///
-    /// If the server fails, the fallback decides. The server may still have counted the request, if only the reply was lost. The same
+    /// If the server fails, the fallback decides. If only the reply was lost, the server may still have counted the request. The same
     /// applies if the task is canceled.
     /// - Parameter claims: The claims of the request. Claims of rules whose mode is `off` are skipped.
     /// - Returns: The decision, with the charge of refundable claims.
@@ -135,7 +135,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let asked = nanoseconds
         let (known, version) = refusals.find(resolved, at: asked)
         if let known { return known }
-        // Decides before the server, so that no concurrent request is admitted beyond the process's count.
+        // Decide before the server does. So no concurrent request can be admitted beyond the process's count.
         let own = local.admitAfterLoss(claims, at: nanoseconds)
         if let own, !own.isAdmitted { return own }
         let reply: LimitReply
@@ -154,7 +154,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
             return result
         }
         refusals.noteChange(of: resolved.lazy.map(\.digest))
-        // The reply may be the first one after the server has lost its data.
+        // This may be the first reply since the server has lost its data.
         let counted: LocalLimits<C>.Counted
         if let own {
             counted = .jointly(own.charge)
@@ -168,8 +168,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
         return result
     }
 
-    /// Decides without counting, in one round trip. Concurrent requests can use up the quota after the check, so use ``admit(_:)`` to
-    /// enforce a limit.
+    /// Decides without counting, in one round trip. Concurrent requests can use up the quota after the check. So to enforce a limit, use
+    /// ``admit(_:)``.
     /// - Parameter claims: The claims of the request.
     /// - Throws: `ValkeyError` if the server fails and a policy is closed.
     /// - Precondition: Each claim names a different rule, and all rules exist.
@@ -187,12 +187,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         }
     }
 
-    /// Refunds the charge of an admission by this store. The process's count is refunded even if the server is unavailable. A second refund
-    /// of the same charge has no effect.
+    /// Refunds the charge of an admission by this store. The count of this process is refunded even if the server is unavailable. A second
+    /// refund of the same charge has no effect.
     /// - Parameters:
     ///   - charge: The charge of an admission.
-    ///   - policies: The policies to refund; `nil` refunds all.
-    /// - Throws: `ValkeyError` if the server did not refund in time. Then the units may stay counted there.
+    ///   - policies: The policies to refund; `nil` refunds all policies.
+    /// - Throws: `ValkeyError` if the server did not refund in time. The units may then stay counted on the server.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
         var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
         var digests: [UInt64] = []
@@ -211,11 +211,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
     }
 
-    /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Change the other servers, too. Usage is
-    /// kept, so clients don't get a new burst.
+    /// Replaces the policy, mode or visibility of the policy with the same name, in this process. Change the rule on the other servers,
+    /// too. The usage stays counted, so clients don't get a new burst.
     ///
-    /// Keys are converted when they are next used. If keys can have usage for longer than before, the store also extends the expiry of
-    /// existing keys. This takes a few milliseconds per 1,000 keys. If the server is unavailable, the store logs a warning instead.
+    /// A key is converted at its next use. If keys can have usage for longer than before, the store also extends the expiry of existing
+    /// keys. This takes a few milliseconds per 1,000 keys. If the server is unavailable, the store doesn't extend the expiry and logs a
+    /// warning.
     /// - Parameter rule: The new rule.
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) async throws {
@@ -235,19 +236,19 @@ extension ValkeyRateLimitStore: RateLimitStore {
 }
 
 extension ValkeyRateLimitStore: Service {
-    /// Waits until the service group shuts down, then closes the connection.
+    /// Waits until the service group shuts down, and then closes the connection.
     public func run() async throws {
         try? await gracefulShutdown()
         await close()
     }
 
-    /// Checks that Valkey replies within a second, such as for readiness.
-    /// - Throws: `ValkeyError` if it doesn't.
+    /// Checks that Valkey replies within a second. Use it for readiness checks, for example.
+    /// - Throws: `ValkeyError` if Valkey doesn't reply in time.
     public func ping() async throws {
         _ = try await client.send(ValkeyCommand("PING"), within: .seconds(1))
     }
 
-    /// Closes the connection. There is nothing to save: the counts are in Valkey.
+    /// Closes the connection. Nothing needs to be saved, because the counts are in Valkey.
     public func close() async { await client.close() }
 }
 
@@ -259,7 +260,7 @@ extension ValkeyRateLimitStore {
     /// - Parameters:
     ///   - claims: The resolved claims.
     ///   - charges: Whether an admission is counted.
-    /// - Throws: `ValkeyError`, also if the reply does not arrive within the deadline.
+    /// - Throws: `ValkeyError`. It is also thrown if the reply does not arrive within the deadline.
     private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
         let started = started.load(ordering: .relaxed)
         let (known, candidate) = canary.pair
@@ -272,7 +273,7 @@ extension ValkeyRateLimitStore {
                     claim.terms.window,
                     Int64(claim.terms.burst),
                     claim.terms.emission,
-                    // Before the first reply, the time is unknown and counts as now.
+                    // Before the first reply, the time is unknown. In this case, it counts as now.
                     claim.changed ?? (started == 0 ? 1 << 52 : started)
                 )
             )
@@ -295,7 +296,7 @@ extension ValkeyRateLimitStore {
         return reply
     }
 
-    /// Converts a reply. If several policies refuse, the result reports the one with the longest delay.
+    /// Converts a reply. If several policies refuse, the result reports the policy with the longest delay.
     private func result(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
         var result = RateLimitResult(limits: [])
         var longest: (enforced: Int64, shadow: Int64) = (0, 0)
@@ -322,8 +323,8 @@ extension ValkeyRateLimitStore {
         return result
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there are none. Claims of shadow rules are left out if a shadow rule would
-    /// have refused the request, because the script didn't charge them.
+    /// Returns the charge of the refundable claims; `nil` if there are none. If a shadow rule would have refused the request, claims of
+    /// shadow rules are omitted, because the script didn't charge them.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
@@ -363,8 +364,8 @@ extension ValkeyRateLimitStore {
         return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
     }
 
-    /// Extends the expiry of a table's keys to the longest time for which they can have usage. It scans the keys in steps of about 500, and
-    /// each step is one round trip of at most a second.
+    /// Extends the expiry of a table's keys to the longest time for which they can have usage. The method scans the keys in steps of about
+    /// 500. Each step is one round trip and takes at most a second.
     private func extend(_ table: LimitTables.Table) async throws {
         let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
             if "*?[]\\^".contains(character) { pattern.append("\\") }
@@ -386,13 +387,13 @@ extension ValkeyRateLimitStore {
     }
 }
 
-/// The charge of the store to one policy. ``ValkeyRateLimitStore/refund(_:under:)`` needs it to find the charge on the server.
+/// The charge of the store to one policy. ``ValkeyRateLimitStore/refund(_:under:)`` uses it to find the charge on the server.
 package struct LimitCharge: Sendable {
     /// A key that the server counted, with the values by which a refund finds the charge.
     package struct Key: Sendable {
         /// The name of the key in Valkey.
         var name: [UInt8]
-        /// The digest of the key, by which cached refusals are invalidated.
+        /// The digest of the key. It is used to invalidate cached refusals.
         var digest: UInt64
         /// The units that were charged.
         package var units: Int
@@ -400,21 +401,21 @@ package struct LimitCharge: Sendable {
         package var instant: Int64
         /// The mark of the charge in the key's value.
         var mark: Int64
-        /// The policy at the time of the charge. If another policy has counted the key since, a strict GCRA isn't refunded.
+        /// The policy at the time of the charge. If another policy has counted the key since then, a strict GCRA isn't refunded.
         var terms: LimitTerms
     }
 
-    /// The keys that the server counted; empty if the process decided itself.
+    /// The keys that the server counted. The array is empty if the process decided without the server.
     package var keys: [Key]
     /// The charge in the count of the process.
     var own: RateLimitCharge?
 }
 
-/// A random value that the server stores without expiry. If it differs or is missing, the server has lost its data, such as after a restart
-/// without persistence.
+/// A random value that the server stores without expiry. If the value differs or is missing, the server has lost its data. An example is a
+/// restart without persistence.
 ///
-/// Each decision sends two values: the known one, and a candidate for a server that has none. Of several servers with different candidates,
-/// the first one wins, and the others learn the winner's value from the reply.
+/// Each decision sends two values: the value that this process knows, and a candidate for a server that has no value. If several processes
+/// send different candidates, the server stores the first one. The other processes learn this value from the reply.
 final class LimitCanary: Sendable {
     private struct State {
         var known: [UInt8] = []
@@ -423,13 +424,13 @@ final class LimitCanary: Sendable {
 
     private let state = Mutex(State())
 
-    /// The value that the server should have (empty before the first reply), and a value for a server that has none.
+    /// The value that the server should have (empty before the first reply), and the candidate for a server that has no value.
     var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
 
     /// Records the server's value.
-    /// - Parameter value: The canary in a reply that differed from the known one.
-    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first one. If several replies report the same
-    ///   loss, only the first one returns `true`.
+    /// - Parameter value: The canary value in a reply, if it differed from the known value.
+    /// - Returns: Whether the server has lost its data since the last reply; `false` for the first reply. If several replies report the
+    ///   same loss, only the first call returns `true`.
     func see(_ value: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.known != value else { return false }

@@ -7,7 +7,7 @@ import Synchronization
 /// ```swift
 /// let transport = ScriptedTransport([
 ///     .failure(TransportError(.connectionLost, message: "lost", wasSent: true)),
-///     .answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#),
+///     .response(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#),
 /// ])
 /// let api = APIClient(baseURL: url, transport: transport)
 /// let notes: [Note] = try await api.get("/notes")

@@ -2,12 +2,12 @@ import Logging
 
 /// A JSON text that is written piece by piece. It is faster than `JSONEncoder`, and its output is always one line.
 ///
-/// The caller is responsible for the structure: methods add a string, an object or a value, and no commas between calls.
+/// The caller is responsible for the structure. A method adds a string, an object or a value. The caller adds the commas between them.
 struct JSONText {
     var text = ""
 
-    /// Adds a string in quotes. Control characters and Unicode's line separators are escaped. A text in ASCII without special characters is
-    /// copied as it is.
+    /// Adds a string in quotes. Control characters and Unicode's line separators are escaped. An ASCII text without special characters is
+    /// copied unchanged.
     mutating func add(_ string: String) {
         text += "\""
         if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
@@ -22,7 +22,7 @@ struct JSONText {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // Some readers take these characters for line ends.
+            // Some readers treat these characters as line ends.
             case "\u{2028}", "\u{2029}", "\u{85}", "\u{7F}", "\u{0}"..<"\u{20}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -32,7 +32,7 @@ struct JSONText {
         text += "\""
     }
 
-    /// Adds an object with the members in the given order. The value of a member whose name indicates a secret is hidden.
+    /// Adds an object with the members in the given order. If the name of a member indicates a secret, its value is hidden.
     /// - Parameters:
     ///   - pairs: The members.
     ///   - depth: The number of enclosing values.
@@ -47,8 +47,8 @@ struct JSONText {
         text += "}"
     }
 
-    /// Adds a value. A value that is nested more deeply than ``LogLine/deepestValue`` is written as text. Of arrays and dictionaries, the
-    /// first 64 elements are written.
+    /// Adds a value. If it is nested more deeply than ``LogLine/deepestValue``, it is written as text. Only the first 64 elements of an
+    /// array or a dictionary are written.
     mutating func add(_ value: Logger.MetadataValue, depth: Int) {
         switch value {
         case .dictionary(let members) where depth < LogLine.deepestValue:

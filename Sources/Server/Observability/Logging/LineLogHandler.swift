@@ -6,8 +6,8 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
     /// For terminals: time, level, label, message, and metadata as `key=value`. Values are not quoted, so a program can't parse the line
     /// reliably.
     case text
-    /// For programs: one JSON object per line with `time`, `level`, `message`, `label`, `request_id` and `metadata`. The last two are left
-    /// out if they are empty.
+    /// For programs: one JSON object per line with `time`, `level`, `message`, `label`, `request_id` and `metadata`. `request_id` and
+    /// `metadata` are omitted if they are empty.
     case json
 }
 
@@ -24,22 +24,23 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 /// 2026-11-21T10:25:30.250Z info notes: Server started http.port=8080
 /// ```
 ///
-/// Times are in UTC, and metadata is sorted by key. Lines are bounded: the message to 4,096 bytes, each value to 1,024 bytes, and the
-/// metadata to 64 values. A text that is cut ends in `…`. Characters that could begin another line or control a terminal are escaped, so a
-/// client can't forge log lines.
+/// Times are in UTC, and metadata is sorted by key. The size of a line is limited: the message to 4,096 bytes, each value to 1,024 bytes,
+/// and the metadata to 64 values. A text that is cut ends in `…`. Some characters could begin another line or control a terminal. They are
+/// escaped, so a client can't forge log lines.
 ///
 /// Writing is synchronous: a slow reader of standard error delays the caller. If standard error is closed, lines are dropped. A handler is
-/// a value; copies of a logger can be used by several threads.
+/// a value, so several threads can use copies of a logger.
 public struct LineLogHandler: LogHandler {
-    /// A function that writes a line. The line has no line end. It can be called by several threads at the same time.
+    /// A function that writes a line. The line doesn't end with a line break. The function can be called by several threads at the same
+    /// time.
     public typealias Sink = @Sendable (String) -> Void
 
-    /// The logger's metadata. It is a list because a request's logger has few values: each change copies them, and a list is copied faster
-    /// than a dictionary.
+    /// The logger's metadata. Each change copies the values. It is a list, because the logger of a request has few values, and a list is
+    /// copied faster than a dictionary.
     private var values: [(key: String, value: Logger.MetadataValue)] = []
-    /// The least level that is written, `info` by default.
+    /// The lowest level that is written; `info` by default.
     public var logLevel: Logger.Level = .info
-    /// Returns metadata for each event, such as a trace id. Its values replace those of the logger.
+    /// Returns metadata for each event, such as a trace id. Its values take precedence over the logger's values.
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let format: LogFormat
@@ -81,7 +82,8 @@ public struct LineLogHandler: LogHandler {
         set { values = newValue.map { ($0.key, $0.value) } }
     }
 
-    /// Writes an event. If several sources have the same key, the event's value is used, otherwise the provider's, otherwise the logger's.
+    /// Writes an event. If several sources have the same key, the event takes precedence over the provider, and the provider over the
+    /// logger.
     /// - Parameter event: The event. The caller has already compared its level with ``logLevel``.
     public func log(event: LogEvent) {
         let line = LogLine(
@@ -95,8 +97,8 @@ public struct LineLogHandler: LogHandler {
         sink(format == .json ? line.json : line.text)
     }
 
-    /// Writes a line to standard error, by one system call unless it is interrupted. On Linux, a line of up to 4,096 bytes is written to a
-    /// pipe as a whole, so lines of several processes don't mix. If standard error is closed, the line is dropped.
+    /// Writes a line to standard error. It is one system call, unless the call is interrupted. On Linux, a line of up to 4,096 bytes is
+    /// written to a pipe as a whole, so lines of several processes don't mix. If standard error is closed, the line is dropped.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))
@@ -104,7 +106,7 @@ public struct LineLogHandler: LogHandler {
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            // If nothing reads the log, the server must continue.
+            // The server must continue even if no process reads the log.
             guard written > 0 else { return }
             rest = rest.dropFirst(written)
         }
@@ -112,6 +114,6 @@ public struct LineLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// The metadata key of the request's id, which Hummingbird defines. A line shows it as `request_id` instead.
+    /// The metadata key of the request's id, which Hummingbird defines. In a line, the id is shown as `request_id`.
     public static let requestIDKey = "hb.request.id"
 }

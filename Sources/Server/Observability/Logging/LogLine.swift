@@ -1,34 +1,35 @@
 import Foundation
 import Logging
 
-/// A log event that is ready to be written: bounded, masked and sorted. ``json`` and ``text`` are its two written forms.
+/// A log event that is ready to be written: its size is limited, secrets are masked, and keys are sorted. ``json`` and ``text`` return its
+/// two forms.
 struct LogLine {
     /// The longest message, in bytes.
     static let longestMessage = 4_096
     /// The longest value, in bytes.
     static let longestValue = 1_024
-    /// The largest number of metadata values, and of elements of an array or a dictionary.
+    /// The largest number of metadata values. It also limits the elements of an array or a dictionary.
     static let mostValues = 64
-    /// The deepest nesting of arrays and dictionaries. Deeper ones are written as text.
+    /// The deepest nesting of arrays and dictionaries. More deeply nested values are written as text.
     static let deepestValue = 4
 
     let time: Date
     let level: Logger.Level
     let label: String
     let message: String
-    /// The id of the request, which is a separate member in both formats.
+    /// The id of the request. It is a separate member in both formats.
     private let requestID: String?
-    /// Sorted by key, without the request's id.
+    /// The metadata, sorted by key, without the request's id.
     private let pairs: [(key: String, value: Logger.MetadataValue)]
 
-    /// Creates a line from an event. Only the first 64 pairs in the order of their keys are kept.
+    /// Creates a line from an event. Only the first 64 pairs are kept, in the order of their keys.
     /// - Parameters:
     ///   - time: The time of the event.
     ///   - level: The level of the event.
     ///   - label: The label of the logger.
-    ///   - message: The message, which is cut when the line is written.
-    ///   - metadata: Metadata in the order of precedence: of equal keys, the value in the first dictionary is used.
-    ///   - values: Further metadata, used for keys that no dictionary has.
+    ///   - message: The message. It is cut when the line is written.
+    ///   - metadata: Metadata in the order of precedence. If several dictionaries have a key, the value of the first one is used.
+    ///   - values: Further metadata. A value is used only if no dictionary has its key.
     init(
         time: Date,
         level: Logger.Level,
@@ -95,7 +96,7 @@ struct LogLine {
         return line
     }
 
-    /// A value in a text line: nested values as JSON.
+    /// A value in a text line. Nested values are written as JSON.
     private static func shown(_ value: Logger.MetadataValue) -> String {
         switch value {
         case .dictionary, .array:
@@ -106,12 +107,12 @@ struct LogLine {
         }
     }
 
-    /// Returns the text of a value, without a conversion if it is a text already.
+    /// Returns the text of a value. If the value is a text, no conversion is needed.
     static func text(of value: Logger.MetadataValue) -> String {
         if case .string(let text) = value { text } else { "\(value)" }
     }
 
-    /// Returns the text with escapes for all characters that begin a line, move a cursor or change the direction of writing.
+    /// Returns the text with escapes for all characters that begin a line, move a cursor or change the direction of the text.
     private static func plain(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         guard text.unicodeScalars.contains(where: isOdd) else { return text }
@@ -126,12 +127,12 @@ struct LogLine {
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// Returns a text that is masked and then cut. A secret is masked before the cut, because the rest of a secret would not be recognized.
+    /// Returns a text that is masked and then cut. Masking comes first, because a part of a secret would not be recognized.
     /// - Parameters:
-    ///   - text: The text. Only four times the limit is searched for secrets; the rest is dropped.
+    ///   - text: The text. Only the start is searched for secrets, up to four times the limit. The rest is dropped.
     ///   - limit: The largest length in bytes, without the `…` that marks a cut text.
     static func bounded(_ text: String, _ limit: Int) -> String {
-        // Text far beyond the limit is cut before masking.
+        // A text that is much longer than the limit is cut before it is masked.
         let head = text.utf8.count > limit * 4 ? String(decoding: text.utf8.prefix(limit * 4), as: UTF8.self) : text
         let masked = LogRedaction.masked(head)
         guard masked.utf8.count > limit else { return masked }
@@ -140,7 +141,7 @@ struct LogLine {
 }
 
 extension String {
-    /// Returns the last index between scalars with at most this many bytes before it.
+    /// Returns the last index between Unicode scalars with at most this many bytes before it.
     fileprivate func scalarIndex(atMost bytes: Int) -> String.Index {
         let end = utf8.index(startIndex, offsetBy: bytes)
         var index = end
@@ -149,7 +150,7 @@ extension String {
     }
 }
 
-/// The format of times in the log: RFC 3339, UTC, milliseconds.
+/// The format of times in the log: RFC 3339, in UTC, with milliseconds.
 enum LogTime {
     /// Formats a time, such as `2026-11-21T10:30:00.123Z`. Times outside the years 0 to 9999 are clamped.
     static func text(of time: Date) -> String {

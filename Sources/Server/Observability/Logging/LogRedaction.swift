@@ -4,12 +4,13 @@ public import Logging
 ///
 /// These parts are masked:
 ///
-/// - Email addresses, also with `%40` instead of the at sign.
+/// - Email addresses, also if `%40` replaces the at sign.
 /// - The credential after `Bearer` and `Basic`.
 /// - JSON Web Tokens.
 /// - base64url texts of 43 characters or more, which is the length of 256 random bits.
 ///
-/// ``LineLogHandler`` also hides the whole value of a key whose last part is a word such as `password`, `token` or `email`.
+/// ``LineLogHandler`` also hides the whole value of some keys. These are keys whose last part is a word such as `password`, `token` or
+/// `email`.
 ///
 /// ```swift
 /// LogRedaction.masked("reset for ana@example.com")  // "reset for [address]"
@@ -23,9 +24,9 @@ public enum LogRedaction {
     private static let token = "[token]"
 
     /// Returns a text in which addresses and secrets are masked.
-    /// - Parameter text: Any text. An identifier of 43 or more word characters is masked, too, even if it is no secret.
-    /// - Returns: The same text if there is nothing to mask.
-    /// - Complexity: O(*n*). Most texts are only scanned once and returned unchanged.
+    /// - Parameter text: Any text. An identifier of 43 or more word characters is masked, too, even if it is not a secret.
+    /// - Returns: The text with masked parts. If there is nothing to mask, the same text.
+    /// - Complexity: O(*n*). Most texts are scanned only once and returned unchanged.
     public static func masked(_ text: String) -> String {
         guard mayHoldSecret(text) else { return text }
         let bytes = Array(text.utf8)
@@ -62,7 +63,7 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Whether the text may contain a secret and must be searched. This is false for most texts.
+    /// Whether the text may contain a secret and must be searched. For most texts, this is false.
     private static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -82,8 +83,8 @@ public enum LogRedaction {
         }
     }
 
-    /// Whether the value of this key is always hidden. This is the case if the last part of the key, after a dot or an underscore, is one
-    /// of the secret words. Case doesn't matter.
+    /// Whether the value of this key is always hidden. This is the case if the last part of the key is one of the secret words. The last
+    /// part begins after a dot or an underscore. Case doesn't matter.
     static func isSecret(key: String) -> Bool {
         var key = key
         return key.withUTF8 { key in
@@ -111,18 +112,18 @@ public enum LogRedaction {
     /// Returns the range of the email address around an at sign; `nil` if there is none.
     /// - Parameters:
     ///   - sign: The index of the at sign.
-    ///   - length: Its length: 1, or 3 if it is escaped.
-    ///   - copied: The end of the previous masked part, which is not extended.
+    ///   - length: The length of the at sign: 1, or 3 if it is escaped.
+    ///   - copied: The end of the previous masked part. The range doesn't begin before it.
     private static func addressRange(_ bytes: [UInt8], _ sign: Int, _ length: Int, from copied: Int) -> Range<Int>? {
         var begin = sign
-        // An address has at most 254 bytes. Without a bound, a text with many at signs would take quadratic time.
+        // An address has at most 254 bytes. Without this limit, a text with many at signs would take quadratic time.
         while begin > max(copied, sign - 256), bytes[begin - 1].isAddress { begin -= 1 }
         var end = sign + length
         while end < bytes.count, bytes[end].isDomain { end += 1 }
         return begin < sign && end > sign + length ? begin..<end : nil
     }
 
-    /// Returns the range of the credential after a scheme of HTTP authentication; `nil` if the word is no scheme, or if less than 8
+    /// Returns the range of the credential after a scheme of HTTP authentication; `nil` if the word is not a scheme, or if fewer than 8
     /// characters follow.
     private static func credentialRange(_ bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
         guard equals(bytes[word], "bearer") || equals(bytes[word], "basic") else { return nil }
@@ -140,7 +141,7 @@ public enum LogRedaction {
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
-    /// Returns the range of the token that begins with a word; `nil` if it is none.
+    /// Returns the range of the token that begins with a word; `nil` if the word doesn't begin a token.
     private static func tokenRange(_ bytes: [UInt8], _ run: Range<Int>) -> Range<Int>? {
         if bytes[run].starts(with: "eyJ".utf8), run.upperBound < bytes.count, bytes[run.upperBound] == UInt8(ascii: ".") {
             var end = run.upperBound
@@ -160,7 +161,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte may precede an at sign in an address. Bytes beyond ASCII may.
+    /// Whether the byte may precede an at sign in an address. A byte beyond ASCII may.
     fileprivate var isAddress: Bool { isWord || self >= 0x80 || ".%+'!#$*^`~".utf8.contains(self) }
     /// Whether the byte may follow an at sign in an address.
     fileprivate var isDomain: Bool { isWord || self >= 0x80 || self == UInt8(ascii: ".") }
@@ -170,20 +171,19 @@ extension UInt8 {
 
 /// An error whose description may be logged, because it contains no secret, no address and no user input.
 ///
-/// Conform an error only if this is true for all its cases. Of any other error, `Logger.Metadata.failure(_:_:)` only logs the
-/// type.
+/// Conform an error only if this is true for all its cases. For any other error, `Logger.Metadata.failure(_:_:)` logs only the type.
 public protocol LogSafeError: Error, CustomStringConvertible {}
 
 extension Logger.Metadata {
-    /// Returns the log metadata of an error: its type as `error.type`, and its description as `error.message` if the error is a
-    /// ``LogSafeError``.
+    /// Returns the log metadata of an error. `error.type` is the type of the error. If the error is a ``LogSafeError``, `error.message` is
+    /// its description.
     ///
     /// ```swift
     /// logger.error("Session refresh failed", metadata: .failure(error, ["http.status": "503"]))
     /// ```
     /// - Parameters:
     ///   - error: The error.
-    ///   - more: Further metadata, which replaces values with equal keys.
+    ///   - more: Further metadata. It replaces values with equal keys.
     public static func failure(_ error: any Error, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["error.type": "\(type(of: error))"]
         if let error = error as? any LogSafeError { metadata["error.message"] = "\(error)" }

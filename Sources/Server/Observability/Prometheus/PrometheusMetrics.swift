@@ -9,17 +9,17 @@ import Synchronization
 /// print(metrics.text())
 /// ```
 ///
-/// Names follow Prometheus' conventions: counters end in `_total`, and timers measure seconds and end in `_seconds`. Missing suffixes are
-/// added. A name that is used for two kinds of metrics keeps the first kind.
+/// Names follow Prometheus' conventions: the names of counters end in `_total`. Timers measure seconds, and their names end in `_seconds`.
+/// Missing suffixes are added. If a name is used for two kinds of metrics, the first kind is kept.
 ///
-/// The number of series is bounded, so labels that a client can choose can't exhaust the memory. Further series are not stored, and are
-/// counted in `metrics_series_dropped_total`.
+/// The number of series is limited, so labels that a client can choose can't use up the memory. Above the limit, a new series is not
+/// stored, and `metrics_series_dropped_total` counts it.
 ///
-/// All methods can be called by several threads. Creating a metric takes a lock of the factory and a dictionary lookup, so create a metric
-/// once where it is used often. Recording only takes a lock of the series. Values live as long as the process: Prometheus detects a restart
-/// by the decrease of counters.
+/// All methods can be called by several threads. To create a metric takes a lock of the factory and a dictionary lookup, so create a
+/// frequently used metric only once. To record a value takes only a lock of the series. Values live as long as the process. Prometheus
+/// detects a restart when counters decrease.
 ///
-/// The text has the series in a stable order, with their help and type:
+/// The text contains the series in a stable order, with their help and type:
 ///
 /// ```
 /// # HELP app_calls_total Calls.
@@ -34,7 +34,7 @@ public final class PrometheusMetrics: MetricsFactory {
     private struct Family {
         let kind: PrometheusKind
         let help: String?
-        /// The series by their encoded labels.
+        /// The series, by their encoded labels.
         var series: [String: any PrometheusSeries] = [:]
     }
 
@@ -52,9 +52,9 @@ public final class PrometheusMetrics: MetricsFactory {
 
     /// Creates a factory without series.
     /// - Parameters:
-    ///   - prefix: The prefix of all names, such as `holdfast_`. Characters that names can't have become underscores.
-    ///   - mostSeries: The largest number of series. A histogram counts as one.
-    ///   - descriptions: Help texts and buckets, by the labels of counters, timers and recorders, without the prefix.
+    ///   - prefix: The prefix of all names, such as `holdfast_`. Characters that are invalid in names become underscores.
+    ///   - mostSeries: The largest number of series. A histogram counts as one series.
+    ///   - descriptions: Help texts and buckets. The keys are the labels of counters, timers and recorders, without the prefix.
     /// - Precondition: `mostSeries` is positive.
     public init(prefix: String = "", mostSeries: Int = 2_000, descriptions: [String: PrometheusDescription] = [:]) {
         precondition(mostSeries > 0, "mostSeries must be positive (is \(mostSeries))")
@@ -62,12 +62,12 @@ public final class PrometheusMetrics: MetricsFactory {
         self.descriptions = descriptions
     }
 
-    /// Returns the counter of a label and dimensions, which is created at the first call.
+    /// Returns the counter of a label and dimensions. The first call creates it.
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(.counter, label, dimensions) { CounterSeries() }
     }
 
-    /// Returns the counter of a label and dimensions. Both kinds of counters are the same series.
+    /// Returns the counter of a label and dimensions. ``makeCounter(label:dimensions:)`` returns the same series.
     public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
         series(.counter, label, dimensions) { CounterSeries() }
     }
@@ -77,14 +77,14 @@ public final class PrometheusMetrics: MetricsFactory {
         series(.gauge, label, dimensions) { GaugeSeries() }
     }
 
-    /// Returns the histogram of a label and dimensions, or a gauge with the last value if `aggregate` is `false`.
+    /// Returns the histogram of a label and dimensions. If `aggregate` is `false`, returns a gauge with the last value.
     public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if !aggregate { return series(.gauge, label, dimensions) { GaugeSeries() } }
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.sizes
         return series(.histogram, label, dimensions) { HistogramSeries(bounds: bounds, unit: 1) }
     }
 
-    /// Returns the histogram of a label and dimensions. Its values are recorded in nanoseconds and written in seconds.
+    /// Returns the histogram of a label and dimensions. Its values are recorded in nanoseconds, and written in seconds.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.seconds
         return series(.histogram, label, dimensions, suffix: "_seconds") { HistogramSeries(bounds: bounds, unit: 1e9) }
@@ -96,11 +96,11 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
-    /// Returns all series and the readings, in a stable order.
-    /// - Parameter readings: Values that are read at the time of the call instead of counted, with their full names. A reading with the
-    ///   name of a series is omitted.
+    /// Returns the text with all series and the readings, in a stable order.
+    /// - Parameter readings: Values that are read at the time of the call, with their full names. A reading is omitted if a series has the
+    ///   same name.
     /// - Returns: The text for a response with the content type `text/plain; version=0.0.4`.
-    /// - Complexity: O(n log n) of n series.
+    /// - Complexity: O(n log n) for n series.
     public func text(with readings: [PrometheusReading] = []) -> String {
         let (families, dropped) = state.withLock { ($0.families, $0.dropped) }
         var text = PrometheusText()
@@ -125,7 +125,8 @@ public final class PrometheusMetrics: MetricsFactory {
         return text.text
     }
 
-    /// Returns a series, which is created if it is missing. A series that can't be stored works for its caller, but no scrape contains it.
+    /// Returns a series, and creates it if it is missing. If a series can't be stored, the caller can still use it, but no scrape contains
+    /// it.
     private func series<Series: PrometheusSeries>(
         _ kind: PrometheusKind,
         _ label: String,
@@ -141,7 +142,7 @@ public final class PrometheusMetrics: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind, help: descriptions[label]?.help)
             if let known = family.series[labels] as? Series { return known }
             let new = make()
-            // The caller can use the handle, but its values are not stored.
+            // The caller can use the returned object, but its values are not stored.
             guard family.kind == kind, family.series[labels] == nil, state.count < mostSeries else {
                 state.dropped += 1
                 return new

@@ -10,7 +10,7 @@ public enum PrometheusKind: String, Hashable, Sendable {
 public struct PrometheusDescription: Hashable, Sendable {
     /// One sentence for readers of the metrics.
     public var help: String
-    /// The upper bounds of a histogram's buckets, in ascending order; in seconds for a timer.
+    /// The upper bounds of a histogram's buckets, in ascending order. For a timer, they are in seconds.
     public var buckets: [Double]?
 
     /// Creates a description.
@@ -29,8 +29,8 @@ public struct PrometheusDescription: Hashable, Sendable {
     public static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 }
 
-/// A value that is read when the metrics are requested, such as the size of a file. Use it instead of a gauge if the value is cheap to read
-/// and changes without an event in the code.
+/// A value that is read when the metrics are requested, such as the size of a file. Use it instead of a gauge if the value is cheap to
+/// read, and if it changes without an event in the code.
 public struct PrometheusReading: Sendable {
     /// The full name, such as `process_open_fds`.
     public let name: String
@@ -40,27 +40,28 @@ public struct PrometheusReading: Sendable {
     public let help: String
     /// The value.
     public let value: Double
-    /// The names and values of its labels.
+    /// The names and values of the reading's labels.
     public let labels: [(String, String)]
 
     /// Creates a reading.
     /// - Parameters:
-    ///   - name: The full name with its unit, such as `process_resident_memory_bytes`. Characters that names can't have become underscores.
+    ///   - name: The full name with its unit, such as `process_resident_memory_bytes`. Characters that are invalid in names become
+    ///     underscores.
     ///   - kind: The kind of the metric. A reading has one value, so it can't be a histogram.
     ///   - help: The help text, one line.
     ///   - value: The current value.
-    ///   - labels: The names and values of its labels.
+    ///   - labels: The names and values of the reading's labels.
     public init(_ name: String, _ kind: PrometheusKind, _ help: String, _ value: Double, labels: [(String, String)] = []) {
         self.name = PrometheusText.name(name)
         (self.kind, self.help, self.value, self.labels) = (kind, help, value, labels)
     }
 }
 
-/// Measurements of this process by the operating system. They have the names that Prometheus' client libraries use, so standard dashboards
-/// work.
+/// Measurements of this process by the operating system. Their names are the names that Prometheus' client libraries use, so standard
+/// dashboards work.
 public enum ProcessReadings {
-    /// Returns the current measurements. Memory and descriptors are read from `/proc`; systems without it omit them. The call takes a few
-    /// system calls, so it is fast enough for each scrape.
+    /// Returns the current measurements. Memory and descriptors are read from `/proc`. On systems without `/proc`, they are omitted. The
+    /// method needs only a few system calls, so it is fast enough for each scrape.
     /// - Parameter start: The start time of the process.
     /// - Returns: Up to five readings: start time, processor time, memory, open descriptors and their limit.
     public static func all(startedAt start: Date) -> [PrometheusReading] {
@@ -82,7 +83,7 @@ public enum ProcessReadings {
             readings.append(.init("process_resident_memory_bytes", .gauge, "Memory in use, in bytes.", bytes))
         }
         if let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
-            // Reading the folder has opened one more.
+            // Reading the folder has opened one more descriptor.
             readings.append(.init("process_open_fds", .gauge, "Open files and connections.", Double(max(open - 1, 0))))
         }
         if let limit = mostDescriptors() {

@@ -1,8 +1,8 @@
 import CoreMetrics
 import Synchronization
 
-/// The values of one name with one set of labels. A scrape holds the lock of a series only while it copies the values, so recording never
-/// waits for the rest of a scrape.
+/// The values of one name with one set of labels. During a scrape, the lock of a series is held only while its values are copied. So
+/// recording never waits for the rest of a scrape.
 protocol PrometheusSeries: AnyObject, Sendable {
     /// Writes the samples of the series.
     /// - Parameters:
@@ -12,15 +12,15 @@ protocol PrometheusSeries: AnyObject, Sendable {
     func write(_ name: String, _ labels: String, to text: inout PrometheusText)
 }
 
-/// A series that only increases. Stored as a double, which is exact up to 2⁵³.
+/// A series that only increases. Its value is a double, which is exact up to 2⁵³.
 final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounterHandler {
     private let value = Mutex(0.0)
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
 
-    /// Adds an amount. Amounts that are negative, zero or infinite are ignored, because Prometheus reads a decreasing counter as a restart.
+    /// Adds an amount. Amounts that are negative, zero or infinite are ignored.
     func increment(by amount: Double) {
-        // A decreasing counter would be read as a restarted one.
+        // Prometheus would read a decreasing counter as a restart.
         guard amount > 0, amount.isFinite else { return }
         value.withLock { $0 += amount }
     }
@@ -51,7 +51,7 @@ final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
 /// A series of values, counted by size.
 final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     private struct State {
-        /// One count per bound, and one for values above all bounds.
+        /// One count for each bound, and one count for values above all bounds.
         var counts: [Int]
         var sum = 0.0
     }
@@ -63,7 +63,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     /// Creates a histogram without values.
     /// - Parameters:
     ///   - bounds: The upper bounds of the buckets, in ascending order.
-    ///   - unit: The number of recorded units in one unit of the output: 10⁹ for nanoseconds that are written in seconds.
+    ///   - unit: The number of recorded units in one unit of the output. For nanoseconds that are written in seconds, it is 10⁹.
     init(bounds: [Double], unit: Double) {
         (self.bounds, self.unit) = (bounds, unit)
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
@@ -72,12 +72,11 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
     func record(_ value: Int64) { record(Double(value)) }
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
 
-    /// Counts a value in the first bucket whose bound is at least the value. Infinite values are ignored, because one of them would make
-    /// the sum useless.
+    /// Counts a value in the first bucket whose bound is at least the value. Infinite values are ignored.
     /// - Complexity: O(number of buckets).
     func record(_ value: Double) {
         let value = value / unit
-        // One such value would make the sum useless forever.
+        // One infinite value would make the sum useless forever.
         guard value.isFinite else { return }
         let place = bounds.firstIndex { value <= $0 } ?? bounds.count
         state.withLock { state in
@@ -86,7 +85,7 @@ final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
         }
     }
 
-    /// Writes the cumulative counts of the buckets, the sum and the number of values.
+    /// Writes the cumulative counts of the buckets, the sum of the values, and the number of values.
     func write(_ name: String, _ labels: String, to text: inout PrometheusText) {
         let state = state.withLock { $0 }
         var count = 0

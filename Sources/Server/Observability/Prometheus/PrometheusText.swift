@@ -2,7 +2,7 @@
 struct PrometheusText {
     private(set) var text = ""
 
-    /// Begins a family of samples. All samples of a name must follow its beginning without other names in between.
+    /// Begins a family of samples. All samples of the name must follow directly, without samples of other names between them.
     /// - Parameters:
     ///   - name: The name, without the suffixes of a histogram.
     ///   - kind: The kind of the metric.
@@ -19,16 +19,16 @@ struct PrometheusText {
         text += " \(Self.number(value))\n"
     }
 
-    /// Formats a number; whole ones without a point.
+    /// Formats a number. A whole number has no decimal point.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
-    /// Encodes labels, sorted by name. If several labels have the same name, the first one is used. Values are cut after 200 characters.
-    /// - Parameter pairs: The names and values. Characters that names can't have become underscores.
-    /// - Returns: The labels without braces; empty if there are none.
+    /// Encodes labels, sorted by name. If several labels have the same name, the first label is used. Values are cut after 200 characters.
+    /// - Parameter pairs: The names and values. Characters that are invalid in names become underscores.
+    /// - Returns: The labels without braces. The text is empty if there are no labels.
     static func labels(_ pairs: [(String, String)]) -> String {
         var seen: Set<String> = []
         return
@@ -40,7 +40,7 @@ struct PrometheusText {
             .joined(separator: ",")
     }
 
-    /// Converts a text to a metric name: letters, digits, `_` and `:`, and no digit at the beginning.
+    /// Converts a text to a metric name. It has only letters, digits, `_` and `:`, and doesn't begin with a digit.
     static func name(_ text: String, isPrefix: Bool = false) -> String {
         if isPrefix, text.isEmpty { return "" }
         return sane(text, allowing: ":")
@@ -53,7 +53,7 @@ struct PrometheusText {
         return name == "le" || name == "quantile" || name.hasPrefix("__") ? "label_\(name)" : name
     }
 
-    /// Replaces the bytes that a name can't have with underscores.
+    /// Replaces the bytes that are invalid in a name with underscores.
     private static func sane(_ text: String, allowing others: String) -> String {
         var bytes = text.utf8.map { byte -> UInt8 in
             switch byte {

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A thread for blocking calls, which run one after another. The number of pending calls is bounded.
+/// A thread for blocking calls. It runs them one after another. The number of pending calls is bounded.
 ///
-/// The driver's thread and the threads of tasks must never block, but the resolver of names and the cancellation of statements have no
-/// nonblocking form. A call that hangs delays only the calls after it.
+/// The driver's thread and the threads of tasks must never block. But the resolver of names and the cancellation of statements only exist
+/// as blocking functions. If a call hangs, it delays only the calls after it.
 final class BlockingWork: Sendable {
     private let queue: DispatchQueue
     private let limit: Int
@@ -13,15 +13,15 @@ final class BlockingWork: Sendable {
     /// Creates the thread.
     /// - Parameters:
     ///   - name: The label of the queue, for debuggers.
-    ///   - limit: The largest number of pending calls, including the running one.
+    ///   - limit: The largest number of pending calls. The running call is included.
     init(_ name: String, limit: Int) {
-        // A queue with a width of one, whose thread is not one of those on which tasks run.
+        // A queue with a width of one. Its thread is not one of the threads on which tasks run.
         queue = DispatchQueue(label: name)
         self.limit = limit
     }
 
     /// Enqueues work.
-    /// - Returns: `false` if the queue is full; the work is not done then.
+    /// - Returns: `false` if the queue is full. In this case, the work is not done.
     func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let isAccepted = count.withLock { count in
             guard count < limit else { return false }
@@ -39,14 +39,14 @@ final class BlockingWork: Sendable {
 
 /// Resolves host names.
 enum HostAddresses {
-    /// Whether a name is an address already.
+    /// Whether a name is already an IP address.
     static func isAddress(_ name: String) -> Bool {
         var (four, six) = (in_addr(), in6_addr())
         return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
     }
 
     /// Calls the system's resolver, which blocks.
-    /// - Returns: The addresses in the order of the resolver, as numbers; none if the name has none.
+    /// - Returns: The addresses as numbers, in the order of the resolver. The array is empty if the name has no address.
     static func resolve(_ name: String) -> [String] {
         var hints = addrinfo()
         #if canImport(Darwin)

@@ -6,21 +6,21 @@ import Timekeeping
 
 /// The thread that owns all connections of a client. Tasks submit jobs to it and wait for their outcomes.
 ///
-/// libpq's connections may be used by one thread at a time, so a single thread owns all of them and waits for their sockets with one
-/// `poll`. Tasks communicate with it through the ``Mailbox``; nothing else is shared except ``DriverStatus``, which has locks. A task that
-/// waits for an outcome blocks no thread.
+/// Only one thread at a time may use a connection of libpq. So a single thread owns all connections and waits for their sockets with one
+/// `poll`. Tasks communicate with the thread through the ``Mailbox``. Nothing else is shared except ``DriverStatus``, which has locks. A
+/// task that waits for an outcome blocks no thread.
 final class Driver: Sendable {
     /// A message to the thread.
     enum Message: Sendable {
         /// Executes a job, or queues it until there is a connection.
         case run(DriverJob)
-        /// Cancels a job, queued or running. Does nothing if the job has ended.
+        /// Cancels a queued or running job. Does nothing if the job has ended.
         case cancel(jobID: UInt64)
         /// Rolls back the transaction of a leased connection and returns the connection to the pool.
         case rollBack(ConnectionPool.ConnectionID)
-        /// The result of a host's lookup, from the thread of ``BlockingWork``.
+        /// The addresses of a host, from the thread of ``BlockingWork``.
         case resolved(ConnectionPool.ConnectionID, addresses: [String])
-        /// Ends the thread; the continuation is resumed when all connections are closed.
+        /// Ends the thread. The continuation is resumed when all connections are closed.
         case close(CheckedContinuation<Void, Never>?)
     }
 
@@ -34,7 +34,7 @@ final class Driver: Sendable {
         self.settings = settings
         let (mailbox, clock, shared) = (mailbox, clock, shared)
         let thread = Thread {
-            // Signals are handled by other threads.
+            // Other threads handle signals.
             var signals = sigset_t()
             sigfillset(&signals)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -50,14 +50,14 @@ final class Driver: Sendable {
 
     /// Executes a segment.
     ///
-    /// Always returns, at the latest after the deadline for a connection plus `queryTimeout`. If the task is canceled, the job is removed
-    /// from the queue, or its connection is closed; a segment that commits is not canceled on the server.
+    /// The method always returns, at the latest after the deadline for a connection plus `queryTimeout`. If the task is canceled, the job
+    /// is removed from the queue, or its connection is closed. If the segment commits, it is not canceled on the server.
     /// - Parameters:
     ///   - segment: The statements.
-    ///   - connection: A connection that an earlier job has kept.
+    ///   - connection: A connection that an earlier job has kept; `nil` takes a connection from the pool.
     ///   - keepsConnection: Whether more segments follow on the connection.
     ///   - acquireDeadline: The time on ``clock`` until which the job waits for a connection.
-    /// - Returns: The results, or the reason of the failure. Never throws, so that the caller decides about a repetition.
+    /// - Returns: The results, or the reason of the failure. The method never throws: the caller decides whether to repeat the segment.
     func run(
         _ segment: PGSegment,
         on connection: ConnectionPool.ConnectionID? = nil,

@@ -1,7 +1,7 @@
 /// A connection of the pool, in the state of the driver's thread.
 ///
-/// `resolving` → `opening` → `open`. A failed step tries the next address of the host, then the next host, and ends the connection after
-/// the last one. Only the driver's thread uses it.
+/// The stages are `resolving` → `opening` → `open`. If a step fails, the connection tries the next address of the host. After the last
+/// address, it tries the next host. After the last host, it ends. Only the driver's thread uses it.
 final class DriverConnection {
     /// The progress of a connection.
     enum Stage {
@@ -13,10 +13,10 @@ final class DriverConnection {
         case open(PGConnection)
     }
 
-    /// The number in the pool.
+    /// The number of the connection in the pool.
     let id: ConnectionPool.ConnectionID
     var stage = Stage.resolving
-    /// The index of the host that is tried or was reached.
+    /// The index of the host that the connection tries or has reached.
     var host = 0
     /// The indexes of the hosts that were not tried yet.
     var hosts: [Int]
@@ -28,7 +28,7 @@ final class DriverConnection {
     var job: DriverJob?
     /// Whether a failed or abandoned transaction is being rolled back.
     var isRollingBack = false
-    /// The version of the plans that the connection has prepared. See `DriverLoop.plans`.
+    /// The version of the statement plans that the connection has prepared. See `DriverLoop.plans`.
     var plans: Int
 
     /// Creates a connection that has not tried a host yet.

@@ -2,11 +2,11 @@ import Synchronization
 
 /// A segment to execute, and the task that waits for it.
 struct DriverJob: Sendable {
-    /// The number of the job, which a cancellation names. Unique in the client.
+    /// The number of the job, unique in the client. A cancellation names the job by this number.
     let id: UInt64
     /// The statements.
     let segment: PGSegment
-    /// The connection that the task has leased; `nil` takes one from the pool.
+    /// The connection that the task has leased; `nil` takes a connection from the pool.
     let connection: ConnectionPool.ConnectionID?
     /// Whether the task leases the connection for more segments.
     let keepsConnection: Bool
@@ -14,10 +14,10 @@ struct DriverJob: Sendable {
     let acquireDeadline: Duration
     /// The time at which the job was submitted.
     let start: Duration
-    /// The flag that the task sets before it posts the cancellation. The thread checks it when it receives the job, because both messages
-    /// may arrive in any order.
+    /// The flag that the task sets before it posts the cancellation. The messages with the job and with its cancellation may arrive in any
+    /// order. So the thread checks the flag when it receives the job.
     let cancellation: DriverCancellation
-    /// Resumed exactly once with the outcome.
+    /// The continuation of the task. It is resumed exactly once, with the outcome.
     let continuation: CheckedContinuation<DriverOutcome, Never>
 }
 
@@ -28,7 +28,7 @@ final class DriverCancellation: Sendable {
     /// Whether the task was canceled.
     var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
-    /// Sets the flag. Called by any thread.
+    /// Sets the flag. Any thread may call it.
     func cancel() { flag.store(true, ordering: .releasing) }
 }
 
@@ -37,20 +37,20 @@ enum DriverOutcome: Sendable {
     /// The server has executed the segment.
     /// - Parameters:
     ///   - results: A result for each statement.
-    ///   - connection: The connection, leased if the job keeps it.
-    ///   - isDoubtful: Whether the commit may be lost in a failover.
+    ///   - connection: The connection. It is leased if the job keeps it.
+    ///   - isDoubtful: Whether a failover could lose the commit.
     case done(results: [PostgresResult], connection: ConnectionPool.ConnectionID, isDoubtful: Bool)
     /// The job failed and no longer has a connection.
     case failed(DriverFailure)
 }
 
-/// The reason for which a job failed.
+/// The reason why a job failed.
 enum DriverFailure: Error, Hashable {
     /// The server reported an error.
     case refused(String)
-    /// There was no connection within the deadline, so nothing was sent.
+    /// There was no connection within the deadline. So nothing was sent.
     case noConnection(String)
-    /// The connection was lost while the segment was executed, or before in the same transaction. The server may have named a reason, such
+    /// The connection was lost while the segment was executed, or earlier in the same transaction. The server may have sent a reason, such
     /// as 57P01 for a shutdown.
     case lost(sqlState: String?)
     /// The segment was not executed within its deadline.

@@ -4,16 +4,16 @@ import Timekeeping
 
 /// The work of the driver's thread. All its state belongs to that thread.
 ///
-/// Each round waits for a message, a ready socket or a deadline, and then handles messages, sockets, expired deadlines and the pool's
-/// timers, in this order. The pool (``ConnectionPool``) decides what to open, close and lease; the loop executes its actions. A job leaves
-/// `waiting` when it gets a connection, and its continuation is resumed exactly once: by a response, a lost connection, a deadline, a
-/// cancellation, or the refusal of the pool.
+/// Each iteration waits for a message, a ready socket or a deadline. It then handles messages, sockets, expired deadlines and the pool's
+/// timers, in this order. The pool (``ConnectionPool``) decides which connections to open, close and lease, and the loop executes these
+/// actions. When a job gets a connection, it is removed from `waiting`. Its continuation is resumed exactly once: by a response, a lost
+/// connection, a deadline, a cancellation, or the refusal of the pool.
 final class DriverLoop {
-    /// The reason with which jobs are refused after the end of the client.
+    /// The reason with which the loop refuses jobs after the client was closed.
     static let closed = "the client is closed"
-    /// The time that the rollback of an abandoned transaction may take before its connection is closed.
+    /// The time for the rollback of an abandoned transaction. After this time, its connection is closed.
     private static let rollbackTimeout = Duration.seconds(2)
-    /// The time within which a previously silent host must respond, if there are others.
+    /// The time within which a host must respond if it did not respond before. It applies only if there are other hosts.
     private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
@@ -22,31 +22,31 @@ final class DriverLoop {
     private let shared: DriverStatus
     private let logger: Logger
     private let metrics: PostgresMetrics
-    /// The thread that resolves names. A separate one, because a cancellation can hang as long as its server.
+    /// The thread that resolves names. It is not the thread for cancellations, because a cancellation can hang as long as its server hangs.
     private let resolver = BlockingWork("holdfast.postgres.names", limit: 64)
     /// The thread that sends cancellations.
     private let canceler = BlockingWork("holdfast.postgres.cancel", limit: 64)
 
     private var pool: ConnectionPool
-    /// The connections that exist in the pool, also those that are being opened.
+    /// The connections that exist in the pool, including connections that are being opened.
     private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
-    /// The jobs that wait for a connection, by the id of the job and of its waiter.
+    /// The jobs that wait for a connection, by their ids and by the ids of their waiters.
     private var waiting: [UInt64: DriverJob] = [:]
-    /// The events that the pool has not handled yet. Actions can cause further events, which are handled after the present ones.
+    /// The events that the pool has not handled yet. Actions can cause further events, which are handled after the current events.
     private var events: [ConnectionPool.Event] = []
-    /// Whether ``notify(_:)`` is running, so that a nested call only appends its event.
+    /// Whether ``notify(_:)`` is running. If it is, a nested call only appends its event.
     private var isHandling = false
-    /// Increases when prepared plans have become invalid.
+    /// The version of the prepared plans. It increases when prepared plans have become invalid.
     private var plans = 0
-    /// The hosts that did not respond within the deadline. They are tried last, because each new connection would wait for an unreachable
-    /// machine.
+    /// The hosts that did not respond within the deadline. They are tried last. Otherwise, each new connection would first wait for an
+    /// unreachable machine.
     private var silentHosts: Set<Int> = []
-    /// The reason for which the last attempt to connect failed; `nil` after a success. Its changes are logged, so that an outage is two log
-    /// entries.
+    /// The reason why the last attempt to connect failed; `nil` after a success. Only changes of the reason are logged, so an outage takes
+    /// two log entries.
     private var failure: String?
-    /// The tasks that wait for the end of the client.
+    /// The tasks that wait until the client is closed.
     private var closings: [CheckedContinuation<Void, Never>] = []
-    /// The time at which connections in use are closed, too; `nil` while the client is open.
+    /// The time at which connections in use are closed, too; `nil` if the client has not been closed.
     private var end: Duration?
 
     init(
@@ -94,7 +94,7 @@ extension DriverLoop {
     private func waitForSockets() -> [ConnectionPool.ConnectionID] {
         var descriptors = [pollfd(fd: mailbox.readEnd, events: Int16(POLLIN), revents: 0)]
         var owners: [ConnectionPool.ConnectionID] = []
-        // libpq replaces sockets while it connects, with the same number, so they are read again each time.
+        // While libpq connects, it can replace a socket by another one with the same number. So read the sockets again in each iteration.
         for (id, connection) in connections {
             guard let pg = connection.pg, pg.socket >= 0 else { continue }
             descriptors.append(pollfd(fd: pg.socket, events: Int16(connection.events), revents: 0))
@@ -107,7 +107,7 @@ extension DriverLoop {
         return zip(owners, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
     }
 
-    /// The timeout for `poll`: -1 without a deadline; otherwise rounded up, so that the deadline has passed when `poll` returns.
+    /// The timeout for `poll`; -1 without a deadline. It is rounded up, so that the deadline has passed when `poll` returns.
     private func milliseconds(until deadline: Duration?) -> Int32 {
         guard let deadline else { return -1 }
         return Int32(clamping: max(0, (deadline - clock.now).wholeMilliseconds + 1))
@@ -163,7 +163,7 @@ extension DriverLoop {
         }
     }
 
-    /// Refuses a message that arrived after the end.
+    /// Refuses a message that arrived after the client was closed.
     private func refuse(_ message: Driver.Message) {
         switch message {
         case .run(let job): job.continuation.resume(returning: .failed(.noConnection(Self.closed)))
@@ -230,7 +230,7 @@ extension DriverLoop {
         }
     }
 
-    /// Closes all connections, also those in use, because the time for the end of the client has passed.
+    /// Closes all connections, including connections in use, because the time for closing the client has passed.
     private func closeAll() {
         for connection in connections.values {
             if connection.job == nil { discard(connection) } else { abandon(connection, .deadline) }
@@ -242,7 +242,7 @@ extension DriverLoop {
 
 extension DriverLoop {
     /// Tries the next host.
-    /// - Parameter reason: The reason for which the last one failed.
+    /// - Parameter reason: The reason why the last host failed.
     private func tryNextHost(_ connection: DriverConnection, after reason: String) {
         guard !connection.hosts.isEmpty else { return fail(connection, reason) }
         connection.host = connection.hosts.removeFirst()
@@ -260,14 +260,15 @@ extension DriverLoop {
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }
 
-    /// The time by which an attempt with one address must succeed. A host that was silent before gets at most a second if there are others.
+    /// The time by which an attempt with one address must succeed. A host that did not respond before gets at most a second, if there are
+    /// other hosts.
     private func connectDeadline(_ connection: DriverConnection) -> Duration {
         let isSilent = settings.hosts.count > 1 && silentHosts.contains(connection.host)
         return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
     }
 
     /// Tries the next address, or the next host.
-    /// - Parameter reason: The reason for which the last one failed.
+    /// - Parameter reason: The reason why the last address failed.
     private func tryNextAddress(_ connection: DriverConnection, after reason: String) {
         guard !connection.addresses.isEmpty else { return tryNextHost(connection, after: reason) }
         let address = connection.addresses.removeFirst()
@@ -315,7 +316,7 @@ extension DriverLoop {
 // MARK: - Executing
 
 extension DriverLoop {
-    /// Sends a job's segment on a leased connection. A connection that was lost since the last segment of a transaction fails the job.
+    /// Sends a job's segment on a leased connection. If the connection was lost since the last segment of the transaction, the job fails.
     private func start(_ job: DriverJob, on connection: DriverConnection) {
         guard case .open(let pg) = connection.stage, connection.job == nil, !connection.isRollingBack else {
             job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
@@ -330,7 +331,7 @@ extension DriverLoop {
         if !pg.send(job.segment) { finish(connection, .lost(sqlState: nil)) }
     }
 
-    /// Rolls back a transaction before its connection is reused. A connection that doesn't do so within two seconds is closed.
+    /// Rolls back a transaction before its connection is reused. If the rollback takes more than two seconds, the connection is closed.
     private func rollBack(_ connection: DriverConnection) {
         guard case .open(let pg) = connection.stage else { return }
         connection.isRollingBack = true
@@ -344,7 +345,7 @@ extension DriverLoop {
         case .resolving: break
         case .opening(let pg, _): open(connection, pg)
         case .open(let pg):
-            // Read first: a server that can't send its results accepts no more statements.
+            // Read first: if a server can't send its results, it accepts no more statements.
             if let outcome = pg.receive() { return finish(connection, outcome) }
             if pg.wantsToWrite, !pg.flush() { finish(connection, .lost(sqlState: nil)) }
         }
@@ -371,7 +372,7 @@ extension DriverLoop {
         }
     }
 
-    /// Returns a connection to the pool, or rolls back its transaction before.
+    /// Returns a connection to the pool. If a transaction is open, rolls it back first.
     private func settle(_ connection: DriverConnection, isKept: Bool) {
         guard !isKept, connections[connection.id] != nil else { return }
         if connection.pg?.isIdle == true {
@@ -384,8 +385,8 @@ extension DriverLoop {
         }
     }
 
-    /// Reacts to errors that concern more than their segment: invalid plans (0A000), and a server that has become read-only (25006), whose
-    /// connections are closed.
+    /// Reacts to errors that concern more than their segment. The error 0A000 means that prepared plans are invalid. The error 25006 means
+    /// that the server has become read-only. In this case, the connections to it are closed.
     private func react(to state: String, of connection: DriverConnection) {
         switch state {
         case "0A000": plans += 1
@@ -397,10 +398,11 @@ extension DriverLoop {
         }
     }
 
-    /// Ends a connection whose job exceeded its deadline or was canceled, and cancels the statement on the server unless it commits.
+    /// Ends a connection whose job exceeded its deadline or was canceled. If the statement doesn't commit, the method also cancels it on
+    /// the server.
     private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
         guard let job = connection.job else { return }
-        // A commit is never canceled: PostgreSQL would report it as done although the standby does not have it.
+        // A commit is never canceled: PostgreSQL would report it as done, although the standby does not have it.
         if !job.segment.commits, let cancellation = connection.pg?.cancellation() {
             _ = canceler.submit { cancellation.send() }
         }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// The state of a client's connections at one moment.
 ///
-/// For health checks and diagnostics; metrics contain the same numbers. `open - idle - opening` connections are in use.
+/// Use it for health checks and diagnostics. Metrics contain the same numbers. `open - idle - opening` connections are in use.
 public struct PostgresStatus: Hashable, Sendable {
-    /// The number of connections, including those that are being opened.
+    /// The number of connections, including connections that are being opened.
     public var open = 0
     /// The number of unused connections.
     public var idle = 0
@@ -14,11 +14,11 @@ public struct PostgresStatus: Hashable, Sendable {
     public var waiting = 0
     /// The largest number of connections.
     public var maximum = 0
-    /// The reason for which the last attempt to connect failed, if none has succeeded since.
+    /// The reason why the last attempt to connect failed; `nil` if an attempt has succeeded since.
     public var failure: String?
 }
 
-/// The state that the driver's thread publishes. Its locks are held for an assignment only, so reading it never waits for I/O.
+/// The state that the driver's thread publishes. Its locks are held only for an assignment, so reading the state never waits for I/O.
 final class DriverStatus: Sendable {
     private let status = Mutex(PostgresStatus())
     private let lastResponse = Mutex<Duration?>(nil)

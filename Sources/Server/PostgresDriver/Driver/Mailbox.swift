@@ -3,8 +3,9 @@ import Synchronization
 
 /// Messages to a thread that waits in `poll`.
 ///
-/// A lock protects the messages, and a pipe wakes the thread: one byte is written when the first message arrives in an empty mailbox, so a
-/// burst of messages costs one system call. The number of messages is not bounded; each waiting task has posted at most a few.
+/// A lock protects the messages, and a pipe wakes the thread. One byte is written when the first message arrives in an empty mailbox. So a
+/// burst of messages costs only one system call. The number of messages is not bounded, but each waiting task has posted at most a few
+/// messages.
 final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -12,7 +13,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Readable while there are messages.
+    /// The end of the pipe that is readable while there are messages.
     let readEnd: Int32
     private let writeEnd: Int32
 
@@ -45,8 +46,8 @@ final class Mailbox<Message: Sendable>: Sendable {
         return !isClosed
     }
 
-    /// Removes and returns the messages, in the order of their arrival. Clears the pipe first, so that a message that arrives meanwhile
-    /// wakes the thread again.
+    /// Removes and returns the messages in the order of their arrival. The method clears the pipe first. So a message that arrives during
+    /// the call wakes the thread again.
     func takeAll() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(readEnd, &bytes, bytes.count) == bytes.count {}
@@ -56,7 +57,7 @@ final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns the last messages. No more can be posted: ``post(_:)`` returns `false` then.
+    /// Returns the last messages. After this call, ``post(_:)`` returns `false`.
     func end() -> [Message] {
         state.withLock { state in
             defer { state = State(isClosed: true) }

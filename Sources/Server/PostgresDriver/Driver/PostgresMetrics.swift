@@ -5,8 +5,8 @@ import Timekeeping
 ///
 /// - `postgres_connections` with `state`: `idle`, `used`, `opening`.
 /// - `postgres_waiting`: tasks that wait for a connection.
-/// - `postgres_wait`: the time that they waited.
-/// - `postgres_transactions` with `outcome`: `committed`, `rolled_back`, `failed`, `unknown`. Single statements count as transactions.
+/// - `postgres_wait`: the time for which tasks waited for a connection.
+/// - `postgres_transactions` with `outcome`: `committed`, `rolled_back`, `failed`, `unknown`. A single statement counts as a transaction.
 /// - `postgres_retries` with `reason`: `conflict`, `connection`, `unknown_outcome`, `changed_plan`.
 struct PostgresMetrics: Sendable {
     private let idle, used, opening, waiting: Gauge

@@ -1,8 +1,8 @@
-/// The reason for which a transaction is repeated. The raw value is a dimension of the metrics.
+/// The reason why a transaction is repeated. The raw value is a dimension of the metrics.
 enum RetryReason: String, CaseIterable {
     /// Another transaction changed the same rows, or the connection was lost before the commit was sent.
     case conflict, connection
-    /// The connection was lost, or the deadline passed, after the commit was sent.
+    /// The connection was lost after the commit was sent, or the deadline passed after that.
     case unknownOutcome = "unknown_outcome"
     /// A schema change has invalidated a prepared plan.
     case changedPlan = "changed_plan"
@@ -14,17 +14,17 @@ enum RetryVerdict: Equatable {
     case again(RetryReason)
     /// The transaction fails with this error.
     case stop(PostgresError)
-    /// The task was canceled and nothing was changed.
+    /// The task was canceled, and nothing was changed.
     case cancelled
 }
 
 extension DriverFailure {
     /// Returns whether a transaction is repeated after the failure.
     ///
-    /// A transaction with an unknown outcome is repeated, too: the transactions of this client are written so that a repetition finds the
-    /// changes of a committed attempt. Without a connection nothing is repeated, because the job has already waited for one until its
-    /// deadline.
-    /// - Parameter mayHaveCommitted: Whether the failed segment commits: then a lost connection leaves the outcome unknown.
+    /// A transaction with an unknown outcome is repeated, too. The transactions of this client must be written so that a repetition finds
+    /// the changes of a committed attempt. If there was no connection, nothing is repeated, because the job has already waited for a
+    /// connection until its deadline.
+    /// - Parameter mayHaveCommitted: Whether the failed segment commits. If it does, a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {
         case .noConnection(let reason): .stop(.unavailable(reason))
@@ -46,7 +46,7 @@ extension DriverFailure {
     }
 }
 
-/// The number of repetitions of a transaction, and their delays, counted for each reason.
+/// The number of repetitions of a transaction, and their delays. Repetitions are counted separately for each reason.
 struct RetryCount {
     /// The largest number of repetitions after conflicts. Their delays are at most 20, 40, 80, 160 and 320 ms.
     static let conflictLimit = 5
@@ -55,7 +55,8 @@ struct RetryCount {
     var isUnknown: Bool { counts[.unknownOutcome] != nil }
 
     /// Counts a repetition.
-    /// - Returns: The longest delay before it, of which a random part is used (full jitter); `nil` if there were too many repetitions.
+    /// - Returns: The longest delay before the repetition; `nil` if there were too many repetitions. The caller uses a random part of the
+    ///   delay (full jitter).
     mutating func delay(_ reason: RetryReason) -> Duration? {
         let count = counts[reason, default: 0] + 1
         counts[reason] = count

@@ -1,4 +1,4 @@
-/// Values in the memory layout of libpq: one buffer with all of them, and an array of pointers into it. Copies each value once.
+/// Values in the memory layout of libpq: one buffer with all values, and an array of pointers into the buffer. Each value is copied once.
 struct PGArguments {
     private var bytes: [UInt8] = []
     /// The offset of each value; `nil` is `NULL`.
@@ -13,12 +13,12 @@ struct PGArguments {
             lengths.append(Int32(binary?.count ?? 0))
             if let binary { bytes += binary }
         }
-        // A null pointer would mean `NULL`, so an empty value needs an address.
+        // A null pointer would mean `NULL`. So an empty value needs an address.
         bytes.append(0)
     }
 
-    /// Calls a closure with the number of values, their pointers, lengths and formats (1, binary, for each). The pointers are valid only
-    /// within the closure.
+    /// Calls a closure with the number of values, and with their pointers, lengths and formats (each format is 1, binary). The pointers are
+    /// valid only within the closure.
     func withPointers<Result>(
         _ body: (Int32, [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
     ) -> Result {

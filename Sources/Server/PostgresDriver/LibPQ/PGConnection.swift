@@ -1,12 +1,13 @@
 import CLibPQ
 import Foundation
 
-/// One libpq connection in pipeline mode and nonblocking mode. It belongs to one thread.
+/// One connection of libpq in pipeline mode and nonblocking mode. It belongs to one thread.
 ///
-/// The pipeline mode sends all statements of a segment before it reads the first result, so a segment takes one round trip. After an error,
-/// the server skips the other statements up to the synchronization point, which ends every segment. Usage: ``open()`` whenever the socket
-/// is ready, until it is open; then ``send(_:)``, and ``flush()`` and ``receive()`` whenever the socket is ready, until there is an
-/// outcome.
+/// In pipeline mode, all statements of a segment are sent before the first result is read. So a segment takes one round trip. Every segment
+/// ends with a synchronization point. After an error, the server skips all further statements up to this point.
+///
+/// First, call ``open()`` whenever the socket is ready, until the connection is open. Then call ``send(_:)`` for a segment. After that,
+/// call ``flush()`` and ``receive()`` whenever the socket is ready, until there is an outcome.
 final class PGConnection {
     /// The progress of opening.
     enum Opening: Equatable {
@@ -17,17 +18,17 @@ final class PGConnection {
     /// The outcome of a segment.
     enum Outcome {
         /// The server has executed the segment to its end, or to an error.
-        /// - Parameter isDoubtful: Whether the server warned that the commit is not safe on the standby.
+        /// - Parameter isDoubtful: Whether the server warned that the standby may not have the commit.
         case finished(results: [PostgresResult], sqlState: String?, isDoubtful: Bool)
-        /// The connection can't be used any more.
+        /// The connection can't be used anymore.
         case lost(sqlState: String?)
     }
 
-    /// A response of the server that has not arrived yet, in the order of the requests.
+    /// A response of the server that has not arrived yet. The responses arrive in the order of the requests.
     private enum Expected {
-        /// The result of preparing a statement. The name is recorded only after success.
+        /// The result of preparing a statement. The name is recorded only if the preparation succeeds.
         case preparation(PreparedStatements.Key, name: String)
-        /// The result of a statement, returned or not.
+        /// The result of a statement. It is returned or ignored.
         case result, ignoredResult
         /// The end of the segment.
         case synchronization
@@ -48,7 +49,7 @@ final class PGConnection {
     private var current: PostgresResult?
     /// The first error of the current segment.
     private var sqlState: String?
-    /// Whether the current segment is a `COMMIT`, whose response shows whether it was a rollback.
+    /// Whether the current segment is a `COMMIT`. The server's response to it shows whether it was a rollback.
     private var isCommit = false
     private let notices = Notices()
     /// Whether there are unsent bytes.
@@ -56,18 +57,18 @@ final class PGConnection {
 
     /// Notices that the server sent in addition to results.
     private final class Notices {
-        /// Whether a warning (01000) or a shutdown (57P01) came with a commit, which happens when the server stops waiting for the
-        /// synchronous standby.
+        /// Whether a warning (01000) or a shutdown (57P01) arrived together with the response to a commit. This happens when the server
+        /// stops waiting for the synchronous standby.
         var isDoubtful = false
-        /// The reason for which the server ends the connection.
+        /// The reason why the server ends the connection.
         var fatal: String?
     }
 
-    /// Begins to open a connection. The thread waits until the socket is writable, then calls ``open()``.
+    /// Begins to open a connection. The thread then waits until the socket is writable, and calls ``open()``.
     /// - Parameters:
-    ///   - parameters: The parameters of libpq, with an address instead of a name, so that libpq resolves nothing.
+    ///   - parameters: The parameters of libpq. They contain an address instead of a name, so libpq resolves no names.
     ///   - preparesStatements: Whether statements are prepared on this connection.
-    /// - Returns: `nil` if there is no memory.
+    /// - Returns: The connection; `nil` if there is no memory.
     init?(_ parameters: [(name: String, value: String)], preparesStatements: Bool) {
         self.preparesStatements = preparesStatements
         var names = parameters.map { strdup($0.name) } + [nil]
@@ -104,10 +105,10 @@ final class PGConnection {
         PQfinish(handle)
     }
 
-    /// The socket. It changes while the connection opens, sometimes with the same number.
+    /// The socket. While the connection opens, the socket can change and still have the same number.
     var socket: Int32 { PQsocket(handle) }
 
-    /// Whether the server waits for a new transaction, so that the connection can be reused.
+    /// Whether the server waits for a new transaction. If so, the connection can be reused.
     var isIdle: Bool { expected.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE && PQstatus(handle) == CONNECTION_OK }
 
     /// Continues to open the connection.
@@ -125,7 +126,7 @@ final class PGConnection {
         }
     }
 
-    /// The reason of a failed attempt, without an address.
+    /// The reason of a failed attempt. It contains no address.
     private var failureReason: String {
         let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let last = message.split(whereSeparator: \.isWhitespace).last ?? ""
@@ -138,8 +139,8 @@ final class PGConnection {
         return "connecting failed"
     }
 
-    /// Discards prepared statements, whose plans were invalidated by a schema change. They stay on the server under names that are not used
-    /// again.
+    /// Discards prepared statements after a schema change has invalidated their plans. They stay on the server, but their names are not
+    /// used again.
     func removePrepared() {
         prepared.removeAll()
     }
@@ -149,7 +150,7 @@ final class PGConnection {
         PGCancellation(handle)
     }
 
-    /// Begins to send a segment. The caller must have received the outcome of the previous one.
+    /// Begins to send a segment. The caller must have received the outcome of the previous segment.
     /// - Returns: `false` if the connection is lost.
     func send(_ segment: PGSegment) -> Bool {
         (results, current, sqlState, nextExpected) = ([], nil, nil, 0)
@@ -167,13 +168,13 @@ final class PGConnection {
         return PQpipelineSync(handle) == 1 && flush()
     }
 
-    /// Only writes to the log, so that the commit waits for the standby like one with changes.
+    /// The statement only writes to the log. So its commit waits for the standby, like a commit with changes.
     private static let message: PostgresStatement = "SELECT pg_logical_emit_message(true, 'holdfast', '')"
 
-    /// CockroachDB has no such messages, and no commits that only one server has.
+    /// CockroachDB has no such messages. It also has no commits that only one server has.
     private var writesMessages: Bool { PQparameterStatus(handle, "crdb_version") == nil }
 
-    /// Adds a statement to the pipeline, prepared if possible, together with its preparation if it is new.
+    /// Adds a statement to the pipeline, prepared if possible. If the statement is new on this connection, its preparation is added first.
     private func send(_ statement: PostgresStatement, _ values: [PostgresValue]) -> Bool {
         let types = values.map(\.type)
         let arguments = PGArguments(values)
@@ -201,11 +202,11 @@ final class PGConnection {
         return left >= 0
     }
 
-    /// Reads the available results, and ends the segment if all have arrived.
-    /// - Returns: The outcome; `nil` if results are missing, and for an idle connection that is still open.
+    /// Reads the available results. If all results have arrived, ends the segment.
+    /// - Returns: The outcome; `nil` if results are missing, or if the connection is idle and still open.
     func receive() -> Outcome? {
         let isOpen = PQconsumeInput(handle) == 1
-        // This also reads notices, such as that of a server that ends an idle connection.
+        // This also reads notices, such as the notice of a server that ends an idle connection.
         while PQisBusy(handle) == 0, nextExpected < expected.count {
             guard let result = PQgetResult(handle) else {
                 if case .synchronization = expected[nextExpected] { break }
@@ -239,14 +240,14 @@ final class PGConnection {
         case PGRES_PIPELINE_ABORTED: break
         default:
             let state = Self.field(result, .sqlState)
-            // libpq reports a lost connection without a SQLSTATE.
+            // libpq reports a lost connection without an SQLSTATE.
             guard let state, !Self.isFatal(result) else { return .lost(sqlState: state ?? notices.fatal) }
             sqlState = sqlState ?? state
         }
         return nil
     }
 
-    /// A field of an error; its code is a macro that Swift does not import.
+    /// A field of an error. The code of a field is a macro that Swift does not import.
     private enum Field: UInt8 {
         case sqlState = 0x43  // PG_DIAG_SQLSTATE, 'C'
         case severity = 0x56  // PG_DIAG_SEVERITY_NONLOCALIZED, 'V'

@@ -1,18 +1,19 @@
-/// Statements that are sent together and whose results return together, in one round trip.
+/// Statements that are sent together in one round trip. Their results also return together.
 struct PGSegment: Sendable {
     /// The part of a transaction that the segment is.
     enum Kind: Sendable, Equatable {
         /// One statement without `BEGIN`, which the server executes as a transaction.
         case single(isReadOnly: Bool)
-        /// Statements between `BEGIN` and the end, and the two ends.
+        /// Statements between `BEGIN` and the end of a transaction, or one of the two ends.
         case inTransaction, commit, rollback
     }
 
     /// The statements with their values, in the order of their execution.
     var statements: [(statement: PostgresStatement, values: [PostgresValue])]
     let kind: Kind
-    /// Whether the segment's commit also waits until earlier commits are on the standby. An attempt whose outcome is unknown may only be
-    /// committed on the primary. A repetition that finds its row writes nothing, so it would not wait for the standby.
+    /// Whether the segment's commit also waits until earlier commits are on the standby. If the outcome of an attempt is unknown, it may be
+    /// committed only on the primary. A repetition that finds the changes of that attempt writes nothing. So its own commit would not wait
+    /// for the standby.
     var confirmsEarlierCommits = false
 
     /// Creates a segment.
@@ -31,8 +32,8 @@ struct PGSegment: Sendable {
     /// Rolls back the transaction of the connection.
     static let rollback = PGSegment([("ROLLBACK", [])], .rollback)
 
-    /// Whether changes become durable with the segment. Such a segment is never canceled: a canceled commit may succeed on the primary and
-    /// be lost in a failover.
+    /// Whether the segment makes changes durable. Such a segment is never canceled. A canceled commit may succeed on the primary, and a
+    /// failover could then lose it.
     var commits: Bool {
         switch kind {
         case .single(let isReadOnly): !isReadOnly
@@ -43,8 +44,8 @@ struct PGSegment: Sendable {
 }
 
 extension PostgresStatement {
-    /// Whether the statement changes nothing, by its first word. `WITH` counts as a change, because it may contain one. A `SELECT` that
-    /// calls a function with changes must not be used with this driver.
+    /// Whether the statement changes nothing, judged by its first word. `WITH` counts as a change, because it may contain a change. With
+    /// this driver, don't use a `SELECT` that calls a function with changes.
     var isReadOnly: Bool {
         let word = text.drop { $0.isWhitespace || $0 == "(" }.prefix { $0.isLetter }.uppercased()
         return ["SELECT", "SHOW", "VALUES", "TABLE"].contains(word)

@@ -1,7 +1,7 @@
 /// The names of the statements that a connection has prepared.
 ///
-/// Statements are literals, so their number is bounded by the code. The limit protects the server's memory if a caller joins many different
-/// ones.
+/// Statements are literals, so the code determines their number. The limit protects the server's memory if a caller joins literals to many
+/// different statements.
 struct PreparedStatements {
     /// A statement with the types of its arguments. The server prepares a plan for each combination.
     struct Key: Hashable {
@@ -9,18 +9,19 @@ struct PreparedStatements {
         let types: [UInt32]
     }
 
-    /// Further statements are sent without preparing.
+    /// The largest number of prepared statements. Further statements are sent without preparation.
     static let limit = 512
 
     private var names: [PostgresStatement: [(types: [UInt32], name: String)]] = [:]
     private var count = 0
-    /// Each name is used once, so that a statement that was removed here doesn't conflict.
+    /// The number of the next name. Each name is used only once, so that it doesn't conflict with a statement that was removed here.
     private var lastName = 0
 
     /// Returns the name of a statement with arguments of the given types.
-    /// - Returns: The name, and the key to insert if the statement must be prepared first; `nil` if there are too many statements.
+    /// - Returns: The name, and the key to insert if the statement must be prepared first. The result is `nil` if there are too many
+    ///   statements.
     mutating func name(of statement: PostgresStatement, _ types: [UInt32]) -> (name: String, key: Key?)? {
-        // NULL is bound without a type and matches every type.
+        // NULL is bound without a type, and it matches every type.
         let known = names[statement]?.first { known in
             zip(known.types, types).allSatisfy { $0 == $1 || $1 == PostgresType.unspecified }
         }

@@ -1,13 +1,14 @@
-/// Decides which connections are opened, closed, and leased to which waiter. It has no sockets and no clock: events contain their time, and
-/// the actions are returned.
+/// Decides which connections are opened and closed, and which waiter gets a connection. The pool has no sockets and no clock: events
+/// contain their time, and the pool returns actions.
 ///
 /// - At most `maximum` connections exist. The pool leases idle connections first. It opens one connection for each remaining waiter.
 /// - Waiters are served in the order of their arrival.
-/// - After a failed connection attempt, there is one attempt at a time (a probe), each after a longer, jittered delay.
+/// - After a connection attempt has failed, there is only one attempt at a time (a probe). The delay before each attempt is longer than the
+///   last, and jittered.
 /// - A connection that is returned in a usable state is reused until its lifetime ends. The lifetime is jittered.
 ///
-/// The pool leases the idle connection that was returned last. The other idle connections reach their idle limit and are closed, so that
-/// the number of connections shrinks when the load does. Each event takes O(connections) at most, with at most 64 connections.
+/// The pool leases the idle connection that was returned last. So the other idle connections reach their idle limit and are closed, and the
+/// number of connections shrinks when the load does. Each event takes at most O(connections), and there are at most 64 connections.
 struct ConnectionPool {
     /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int
@@ -15,16 +16,16 @@ struct ConnectionPool {
 
     /// The limits of the pool.
     struct Limits {
-        /// The number of connections that are opened and stay open without load. The default 0 opens the first connection with the first
-        /// waiter.
+        /// The number of connections that are opened and stay open without load. The default is 0: the first waiter opens the first
+        /// connection.
         var minimum = 0
-        /// The largest number of connections, including those that are being opened.
+        /// The largest number of connections, including connections that are being opened.
         var maximum = 16
         /// The time after which an idle connection is closed.
         var idle = Duration.seconds(300)
-        /// The time after which a connection is replaced, minus up to a tenth.
+        /// The time after which a connection is replaced. Up to a tenth of the time is subtracted at random.
         var lifetime = Duration.seconds(1_800)
-        /// The delay after the first failure. It doubles with each failure; half of it is jittered.
+        /// The delay after the first failure. It doubles with each failure. Half of the delay is jittered.
         var firstDelay = Duration.milliseconds(50)
         /// The longest delay between attempts.
         var longestDelay = Duration.seconds(1)
@@ -34,19 +35,19 @@ struct ConnectionPool {
     enum Event {
         /// A waiter needs a connection until a deadline.
         case acquire(WaiterID, deadline: Duration)
-        /// A waiter needs no connection any more.
+        /// A waiter no longer needs a connection.
         case cancel(WaiterID)
         /// A connection is open.
         case opened(ConnectionID)
         /// An attempt to open a connection has failed.
         case failed(ConnectionID)
-        /// A user has returned a connection, which may be reusable or not.
+        /// A user has returned a connection. The connection may be reusable or not.
         case returned(ConnectionID, isReusable: Bool)
-        /// A connection has ended, in use or not.
+        /// A connection has ended. It may have been in use or not.
         case lost(ConnectionID)
         /// Connections that must not be leased again.
         case retire([ConnectionID])
-        /// No more waiters are accepted. Idle connections are closed, and the others when they are returned.
+        /// No more waiters are accepted. Idle connections are closed immediately, and connections in use are closed when they are returned.
         case shutDown
         /// Time has passed.
         case tick
@@ -58,13 +59,13 @@ struct ConnectionPool {
         case open(ConnectionID)
         /// Closes a connection.
         case close(ConnectionID)
-        /// Gives a connection to a waiter, which reports `returned` or `lost` at the end.
+        /// Gives a connection to a waiter. The waiter reports `returned` or `lost` at the end.
         case lease(ConnectionID, WaiterID)
         /// Gives a waiter no connection.
         case refuse(WaiterID, Refusal)
     }
 
-    /// The reason of a refusal: no connection within the deadline, or the end of the client.
+    /// The reason of a refusal: there was no connection within the deadline, or the client was closed.
     enum Refusal { case deadline, shutDown }
 
     /// The state of a connection.
@@ -76,16 +77,16 @@ struct ConnectionPool {
     /// A connection, without its socket.
     private struct Connection {
         var state: State
-        /// The time after which it is not leased again.
+        /// The time after which the connection is not leased again.
         var expires: Duration
-        /// Whether it is closed instead of being reused.
+        /// Whether the connection must be closed instead of being reused.
         var isRetired = false
     }
 
     let limits: Limits
     private var generator: any RandomNumberGenerator
     private var connections: [ConnectionID: Connection] = [:]
-    /// The idle connections; the most recently returned one is leased first.
+    /// The idle connections. The connection that was returned last is leased first.
     private var idle: [ConnectionID] = []
     private var lastID: ConnectionID = 0
     /// The number of failed attempts since the last success.
@@ -100,14 +101,14 @@ struct ConnectionPool {
     /// Creates a pool without connections.
     /// - Parameters:
     ///   - limits: The limits.
-    ///   - generator: The source of jitter, so that tests are deterministic.
+    ///   - generator: The source of jitter. It is a parameter, so that tests are deterministic.
     init(limits: Limits, generator: any RandomNumberGenerator) {
         (self.limits, self.generator) = (limits, generator)
     }
 
-    /// Whether the last attempt has failed, so that there is at most one at a time.
+    /// Whether the last attempt has failed. If so, there is at most one attempt at a time.
     var isProbing: Bool { failures > 0 }
-    /// The number of connections, including those that are being opened.
+    /// The number of connections, including connections that are being opened.
     var count: Int { connections.count }
     /// The number of unused connections.
     var idleCount: Int { idle.count }
@@ -142,7 +143,7 @@ struct ConnectionPool {
         case .failed(let id):
             opening -= 1
             connections[id] = nil
-            // Concurrent attempts fail together and count once.
+            // Concurrent attempts fail together, so they count as one failure.
             guard nextAttempt.map({ $0 <= now }) ?? true else { break }
             failures += 1
             nextAttempt = now + delay()
@@ -178,7 +179,7 @@ struct ConnectionPool {
         }
     }
 
-    /// Whether a waiter has no connection opening for it, or the minimum is not reached.
+    /// Whether a waiter exists for which no connection is being opened, or the minimum is not reached.
     private var needsConnection: Bool {
         !isShutDown && connections.count < limits.maximum
             && (waiters.count > opening || connections.count < limits.minimum)
@@ -225,7 +226,7 @@ struct ConnectionPool {
         idle.removeAll { $0 == id }
     }
 
-    /// The delay before the next attempt: doubled with each failure, from which up to a half is subtracted at random.
+    /// The delay before the next attempt. It doubles with each failure. Up to half of it is subtracted at random.
     private mutating func delay() -> Duration {
         let doubled = limits.firstDelay * (1 << min(failures - 1, 20))
         return min(doubled, limits.longestDelay) * Double.random(in: 0.5...1, using: &generator)

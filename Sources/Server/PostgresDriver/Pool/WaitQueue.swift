@@ -1,13 +1,13 @@
 /// Waiters in the order of their arrival, each with a deadline. All operations are amortized O(1), except ``expire(at:)``.
 ///
-/// A waiter that is removed stays in the order until it is reached or the order is compacted, which happens when more than half of it are
-/// removed waiters.
+/// A removed waiter stays in the order for some time. It is dropped when it is the first, or when the order is compacted. The order is
+/// compacted when more than half of its waiters are removed waiters.
 struct WaitQueue {
     private var deadlines: [ConnectionPool.WaiterID: Duration] = [:]
     /// The order. It may contain waiters that were removed.
     private var line: [ConnectionPool.WaiterID] = []
     private var first = 0
-    /// A lower bound of the earliest deadline: it may belong to a waiter that was removed.
+    /// A lower bound of the earliest deadline. The deadline may belong to a waiter that was removed.
     private(set) var earliestDeadline: Duration?
 
     /// The number of waiters.
@@ -58,7 +58,7 @@ struct WaitQueue {
         return all
     }
 
-    /// Drops removed waiters from the order if they are more than half of it.
+    /// Drops removed waiters from the order, if they are more than half of it.
     private mutating func compact() {
         guard line.count > 2 * deadlines.count + 16 else { return }
         line = line[first...].filter { deadlines[$0] != nil }

@@ -1,7 +1,7 @@
 import Foundation
 public import Observability
 
-/// The reason for which a URL of PostgreSQL is refused. Of the URL, it contains at most the name of a parameter, so it can be logged.
+/// The reason why a URL of PostgreSQL is refused. The error contains at most the name of a parameter of the URL, so it can be logged.
 public struct PostgresURLError: LogSafeError, Hashable, Sendable {
     public let description: String
 
@@ -23,8 +23,8 @@ extension PostgresSettings {
     /// | `prepared_statements` | `true`, or `false` for PgBouncer in transaction mode |
     ///
     /// Reserved characters are percent-encoded: a Unix socket in `/tmp/x` is the host `%2Ftmp%2Fx`.
-    /// - Parameter requiresVerifiedTLS: Whether the server's certificate is verified even if the URL has no `sslmode`. Hosts on the same
-    ///   machine are left out. An explicit `sslmode` is used as it is.
+    /// - Parameter requiresVerifiedTLS: Whether the server's certificate is verified even if the URL has no `sslmode`. This doesn't apply
+    ///   to hosts on the same machine. If the URL has an `sslmode`, it is used as it is.
     /// - Throws: ``PostgresURLError``.
     public init(url: String, requiresVerifiedTLS: Bool = false) throws {
         guard let scheme = ["postgres://", "postgresql://"].first(where: { url.hasPrefix($0) }) else {
@@ -63,7 +63,7 @@ extension PostgresSettings {
         }
     }
 
-    /// The certificate authorities of the system: Debian, Red Hat, macOS. libpq before version 16 has no such default.
+    /// The certificate authorities of the system on Debian, Red Hat and macOS. libpq before version 16 has no default that uses them.
     private static var authorities: String? {
         ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
             .first { FileManager.default.fileExists(atPath: $0) }
@@ -102,7 +102,7 @@ extension PostgresSettings {
         return number
     }
 
-    /// Reads a host and an optional port. An IPv6 address is in brackets.
+    /// Reads a host and an optional port. An IPv6 address must be in brackets.
     private static func host(_ text: Substring) throws -> Host {
         var (name, port) = text.cut(at: text.lastIndex(of: ":"))
         if text.hasPrefix("[") {
@@ -126,7 +126,7 @@ extension PostgresSettings {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
             let (name, value) = pair.cut(at: pair.firstIndex(of: "="))
-            // A password with an unencoded ? would be read as a parameter, so only names are ever shown.
+            // If a password contains an unencoded ?, its rest would be read as a parameter. So errors show only names of parameters.
             guard name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x5F }), name.utf8.count <= 40, let value else {
                 throw PostgresURLError("the URL has an invalid parameter")
             }
@@ -137,7 +137,7 @@ extension PostgresSettings {
         return parameters
     }
 
-    /// Removes the percent-encoding of a part. NUL is refused, because libpq's texts end at it.
+    /// Removes the percent-encoding of a part. NUL is refused, because it ends a text in libpq.
     private static func decoded(_ text: Substring, _ part: String) throws -> String {
         guard let decoded = text.removingPercentEncoding, !decoded.utf8.contains(0) else {
             throw PostgresURLError("the URL has an invalid percent-encoding (\(part))")
@@ -147,7 +147,7 @@ extension PostgresSettings {
 }
 
 extension Substring {
-    /// The parts before and after a character; the second is `nil` if the index is.
+    /// The parts before and after a character. If the index is `nil`, the second part is `nil`, too.
     fileprivate func cut(at index: Index?) -> (Substring, Substring?) {
         index.map { (self[..<$0], self[self.index(after: $0)...]) } ?? (self, nil)
     }

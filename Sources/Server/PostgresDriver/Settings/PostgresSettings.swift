@@ -7,16 +7,16 @@ import Timekeeping
 /// settings.queryTimeout = .seconds(5)
 /// ```
 ///
-/// Neither `description` nor a dump contains the password.
+/// The password is neither in `description` nor in a dump.
 ///
-/// The timeouts are ordered: the server ends a statement (`statementTimeout`, 8 s) before the client gives up (`queryTimeout`, 10 s), so
-/// that usually the server's error arrives and the outcome is known. Keep that order when you change them.
+/// The timeouts have an order. The server ends a statement (`statementTimeout`, 8 s) before the client stops waiting (`queryTimeout`, 10
+/// s). So usually the server's error arrives, and the outcome is known. Keep this order when you change the timeouts.
 public struct PostgresSettings: Sendable {
     /// A server: its name or address, or the folder of its Unix socket.
     public struct Host: Hashable, Sendable {
         /// The name, the address, or the absolute path of the folder of a Unix socket.
         public var name: String
-        /// The port, 1 to 65,535. For a Unix socket, it is a part of the socket's name.
+        /// The port, 1 to 65,535. For a Unix socket, the port is a part of the socket's name.
         public var port: Int
 
         /// Creates a host.
@@ -29,52 +29,55 @@ public struct PostgresSettings: Sendable {
         var isLocal: Bool { isUnixSocket || name == "localhost" || name == "::1" || name.hasPrefix("127.") }
     }
 
-    /// The encryption of connections, as libpq's `sslmode`. Only `verifyFull` protects against a server that impersonates the database.
+    /// The encryption of connections, with the values of libpq's `sslmode`. Only `verifyFull` protects against a server that impersonates
+    /// the database.
     public enum TLSMode: String, Hashable, Sendable {
-        /// No encryption; encryption only if the server requires it; if the server offers it; or always, each without verification.
+        /// Modes without verification: never encrypted; encrypted only if the server requires it; encrypted if the server offers it; always
+        /// encrypted.
         case disable, allow, prefer, require
-        /// Encryption, with a certificate of a trusted authority for any name.
+        /// Encryption, and the server needs a certificate of a trusted authority. The certificate may have any name.
         case verifyCA = "verify-ca"
-        /// Encryption, with a certificate of a trusted authority for the name of the host.
+        /// Encryption, and the server needs a certificate of a trusted authority. The certificate must have the name of the host.
         case verifyFull = "verify-full"
     }
 
-    /// The servers, in the order in which they are tried. A server that did not respond within `connectTimeout` is tried last, and only for
-    /// a second, until it responds.
+    /// The servers, in the order in which they are tried. If a server did not respond within `connectTimeout`, it is tried last, and only
+    /// for a second. This ends when the server responds.
     public var hosts: [Host]
-    /// The user; `nil` is that of the process.
+    /// The user; `nil` uses the user of the process.
     public var user: String?
     /// The password. Internal, so that no caller can print it by accident.
     var password: String?
-    /// The database; by default, that with the user's name.
+    /// The database; `nil` uses the database with the user's name.
     public var database: String?
-    /// The encryption of connections. A URL without `sslmode` has `prefer`.
+    /// The encryption of connections. If a URL has no `sslmode`, it is `prefer`.
     public var tlsMode: TLSMode
-    /// The file with the certificates of trusted authorities, in PEM. For the two modes that verify, the default is the system's file.
+    /// The file with the certificates of trusted authorities, in PEM. For the two modes with verification, the default is the system's
+    /// file.
     public var rootCertificates: String?
-    /// Whether only servers that accept writes are used. The default if there is more than one host.
+    /// Whether only servers that accept writes are used. If there is more than one host, this is the default.
     public var requiresPrimary: Bool
-    /// The name of the connections on the server, as `pg_stat_activity` shows it.
+    /// The name of the connections on the server. `pg_stat_activity` shows this name.
     public var applicationName = "holdfast"
-    /// The smallest number of open connections, at most ``maximum``. They are opened before the first statement needs them.
+    /// The smallest number of open connections, at most ``maximum``. They are opened before a statement needs them.
     public var minimum = 0
-    /// The largest number of connections, 1 to 64. The sum over all servers must stay below `max_connections` of the database.
+    /// The largest number of connections, 1 to 64. The sum over all clients of the database must stay below its `max_connections`.
     public var maximum = 16
-    /// The longest time for a connection to one address, including TLS and authentication. 5 seconds by default.
+    /// The longest time for a connection to one address, including TLS and authentication; 5 seconds by default.
     public var connectTimeout = Duration.seconds(5)
-    /// The longest time for one round trip, and for the repetitions of a transaction. 10 seconds by default.
+    /// The longest time for one round trip, and for all repetitions of a transaction; 10 seconds by default.
     public var queryTimeout = Duration.seconds(10)
-    /// The longest time to wait for a free connection. 5 seconds by default.
+    /// The longest time to wait for a free connection; 5 seconds by default.
     public var acquireTimeout = Duration.seconds(5)
-    /// The time after which the server ends a statement with 57014.
+    /// The time after which the server ends a statement. The error is 57014.
     public var statementTimeout = Duration.seconds(8)
-    /// The time after which the server ends a connection whose transaction is idle with 25P03.
+    /// The time after which the server ends a connection whose transaction is idle. The error is 25P03.
     public var idleInTransactionTimeout = Duration.seconds(10)
-    /// The time after which the server ends a wait for a lock with 55P03.
+    /// The time after which the server ends a wait for a lock. The error is 55P03.
     public var lockTimeout = Duration.seconds(5)
     /// The time after which an idle connection is closed.
     public var idleLimit = Duration.seconds(300)
-    /// The time after which a connection is replaced; up to a tenth of it is subtracted at random.
+    /// The time after which a connection is replaced. Up to a tenth of the time is subtracted at random.
     public var lifetime = Duration.seconds(1_800)
     /// Whether statements are prepared once per connection. Set it to `false` for PgBouncer in transaction mode, which shares the
     /// connections to the server.

@@ -2,15 +2,15 @@ public import Observability
 
 /// An error of a statement or a transaction. It contains no values and no address, so it can be logged.
 ///
-/// Only ``outcomeUnknown`` leaves open whether the changes were made. After the others, nothing was changed.
+/// If the error is ``outcomeUnknown``, the changes may have been made. For all other errors, nothing was changed.
 public enum PostgresError: LogSafeError, Hashable, Sendable {
-    /// The server refused, with this SQLSTATE, such as 23505 for a duplicate key.
+    /// The server refused the statement. The value is the SQLSTATE, such as 23505 for a duplicate key.
     case refused(String)
-    /// There is no connection: the server is unreachable, or the pool had none within the deadline.
+    /// There is no connection: the server is unreachable, or no connection became free within the deadline.
     case unavailable(String)
     /// The deadline passed.
     case deadlineExceeded
-    /// The connection was lost, or the deadline passed, after the changes were sent: they may have been made or not.
+    /// The connection was lost after the changes were sent, or the deadline passed after that. The changes may have been made.
     case outcomeUnknown
 
     /// The SQLSTATE of a refusal.

@@ -2,12 +2,13 @@ public import Foundation
 
 /// A type that can be decoded from a column in PostgreSQL's binary format.
 ///
-/// `Bool`, `Int`, `Double`, `String`, `[UInt8]`, `UUID` and `Date` conform, and the optionals of all of them for columns that may be
-/// `NULL`. Decoding converts no types: reading a `text` column as `Int` fails. Cast in the statement instead, as in `count(*)::bigint`.
+/// `Bool`, `Int`, `Double`, `String`, `[UInt8]`, `UUID` and `Date` conform. For columns that may be `NULL`, use the optional of such a
+/// type. Decoding converts no types: for example, reading a `text` column as `Int` fails. Cast in the statement instead, as in
+/// `count(*)::bigint`.
 public protocol PostgresReadable {
     /// Decodes a value.
     /// - Parameter bytes: The bytes of the column; `nil` is `NULL`.
-    /// - Returns: `nil` if the bytes are no such value.
+    /// - Returns: The value; `nil` if the bytes are not a value of the type.
     init?(postgres bytes: [UInt8]?)
 }
 

@@ -1,6 +1,6 @@
 /// The result of a statement. All rows are in memory.
 public struct PostgresResult: Sendable {
-    /// The rows; empty for a statement that returns none.
+    /// The rows. The array is empty if the statement returns no rows.
     public let rows: [PostgresRow]
     /// The number of rows that the statement inserted, changed, removed or returned.
     public let count: Int
@@ -28,9 +28,9 @@ public struct PostgresRow: Sendable {
 
     /// Decodes a column.
     /// - Parameter column: The index of the column in the statement's list, from 0.
-    /// - Returns: The value. The type of the result decides how the bytes are read.
-    /// - Throws: ``UnreadableColumn`` if there is no such column, or if it does not contain such a value, such as `NULL` for a type that
-    ///   isn't optional.
+    /// - Returns: The value. Its type determines how the bytes are decoded.
+    /// - Throws: ``UnreadableColumn`` if there is no such column, or if the column contains no value of the type. For example, it contains
+    ///   `NULL` and the type isn't optional.
     public func value<Value: PostgresReadable>(_ column: Int) throws -> Value {
         guard columns.indices.contains(column), let value = Value(postgres: columns[column]) else {
             throw UnreadableColumn(column: column)
@@ -39,7 +39,7 @@ public struct PostgresRow: Sendable {
     }
 }
 
-/// A column does not contain a value of the requested type. It is a programming error, or a table that was changed by other software.
+/// The error if a column doesn't contain a value of the requested type. It is a programming error, or other software has changed the table.
 public struct UnreadableColumn: Error, Hashable, Sendable {
     /// The index of the column.
     public let column: Int

@@ -4,7 +4,7 @@
 /// try await client.execute("UPDATE account SET state = $1 WHERE id = $2", [.text("active"), .uuid(id)])
 /// ```
 ///
-/// A statement can only be made of literals, so no text of a request can become a part of it: SQL injection does not compile.
+/// A statement consists only of literals. So no text of a request can become a part of it: code with SQL injection doesn't compile.
 public struct PostgresStatement: ExpressibleByStringLiteral, Hashable, Sendable {
     /// The text.
     public let text: String

@@ -14,7 +14,7 @@ enum PostgresType {
 }
 
 extension PostgresValue {
-    /// The number of the value's type. The server infers that of `NULL`.
+    /// The number of the value's type. For `NULL`, the server infers the type.
     var type: UInt32 {
         switch self {
         case .null: PostgresType.unspecified
@@ -44,7 +44,7 @@ extension PostgresValue {
         }
     }
 
-    /// Encodes an array of one dimension, or of none if it is empty.
+    /// Encodes an array with one dimension. An empty array has no dimension.
     private static func array(_ elements: [[UInt8]], of type: UInt32) -> [UInt8] {
         let dimensions: Int32 = elements.isEmpty ? 0 : 1
         let hasNulls: Int32 = 0

@@ -27,6 +27,6 @@ public enum PostgresValue: Hashable, Sendable {
     public static func uuid(_ id: UUID?) -> PostgresValue { id.map { .uuid($0) } ?? .null }
     /// The bytes, or `NULL`.
     public static func bytes(_ bytes: [UInt8]?) -> PostgresValue { bytes.map { .bytes($0) } ?? .null }
-    /// The seconds since 1970, as `double precision`: a date that is read again equals the one that was written.
+    /// The seconds since 1970, as `double precision`. A date that is read back equals the date that was written.
     public static func time(_ date: Date) -> PostgresValue { .double(date.timeIntervalSince1970) }
 }

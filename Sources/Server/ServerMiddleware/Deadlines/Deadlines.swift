@@ -5,12 +5,12 @@ import Timekeeping
 /// Runs actions and cancels operations at deadlines. One task sleeps until the next deadline, regardless of the number of pending
 /// deadlines.
 ///
-/// A sleep per request would be simpler. But the runtime keeps the timer of a canceled sleep, about 700 bytes, until its time has come. At
-/// thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
+/// A sleep per request would be simpler. But after a sleep is canceled, the runtime stores its timer (about 700 bytes) until its time has
+/// come. With thousands of requests per second and deadlines of 30 s, these timers take 100 MB.
 ///
-/// The class is not generic over its clock: every request adds a deadline, and the compiler can't specialize calls through an existential.
+/// The class is not generic over its clock. Each request adds a deadline, and the compiler can't specialize calls through an existential.
 ///
-/// A mutex protects the queue and the watching task. Actions run outside of the lock, so an action may add or remove deadlines.
+/// A mutex protects the queue and the watching task. Actions run without the lock, so an action may add or remove deadlines.
 final class Deadlines: Sendable {
     /// The action of a deadline. It runs on the watching task, so it must not block.
     typealias Action = @Sendable () -> Void
@@ -38,8 +38,8 @@ final class Deadlines: Sendable {
     ///   - time: The time from now. If it is not positive, the action is called as soon as the watching task runs.
     ///   - action: The action. It runs on the watching task, so it must not block.
     /// - Returns: The id that removes the deadline.
-    /// - Complexity: O(1) if deadlines are added in their order, as those of requests with equal limits are. Otherwise O(number of later
-    ///   deadlines).
+    /// - Complexity: O(1) if no pending deadline is later than the new one. This is the case if all requests have the same limit. Otherwise
+    ///   O(number of later deadlines).
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
         let instant = clock.now + time
         return state.withLock { state in
@@ -59,11 +59,11 @@ final class Deadlines: Sendable {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
-    /// Waits for a time. Its end is rounded up to a multiple of 10 ms, so that pauses that end at about the same time wake the processor
-    /// once.
+    /// Waits for a time. The method rounds the end of the pause up to a multiple of 10 ms. So pauses that end at about the same time wake
+    /// the processor only once.
     ///
     /// - Parameter time: The time from now.
-    /// - Throws: `CancellationError`, immediately when the task is canceled.
+    /// - Throws: `CancellationError` if the task is canceled. The method then returns immediately.
     func pause(for time: Duration) async throws {
         let step = Duration.milliseconds(10)
         let now = clock.now
@@ -83,15 +83,15 @@ final class Deadlines: Sendable {
 
     /// Runs an operation in a new task and waits for its result until a deadline.
     ///
-    /// If the operation is late, it is canceled, and the call returns without waiting for it. So an operation that ignores cancellation
-    /// can't exceed the deadline, but it continues to run after the call.
+    /// If the operation is late, the method cancels it and returns without waiting for it. An operation that ignores its cancellation
+    /// therefore can't delay the caller, but it continues to run after the call.
     /// - Parameters:
     ///   - time: The time for the operation.
-    ///   - expired: The error if the time is over.
-    ///   - operation: The operation. It runs on the event loop of the connection if the caller does.
+    ///   - expired: The error that the method throws if the time is over.
+    ///   - operation: The operation. If the caller runs on the event loop of a connection, the operation runs there, too.
     /// - Returns: The result of the operation.
-    /// - Throws: `expired` if the time is over; errors of the operation are rethrown. If the caller is canceled, the operation is canceled
-    ///   and its error is thrown.
+    /// - Throws: `expired` if the time is over; errors of the operation are rethrown. If the caller is canceled, the method cancels the
+    ///   operation and throws the error of the operation.
     func run<Value: Sendable>(
         within time: Duration,
         throwing expired: @autoclosure @escaping @Sendable () -> any Error,
@@ -105,7 +105,8 @@ final class Deadlines: Sendable {
         }
         running.started(task)
         let id = add(after: time) {
-            // Cancel before the caller is resumed: an operation that reads a request's body must have stopped when the engine continues.
+            // Cancel before the caller is resumed: the engine (Hummingbird) then continues, and the operation must no longer read the
+            // request's body.
             guard outcome.claim() else { return }
             task.cancel()
             outcome.complete(.failure(expired()))
@@ -118,15 +119,14 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Runs a part of an operation that ``run(within:throwing:_:)`` runs, and cancels the whole operation if the part takes longer than a
-    /// time.
+    /// Runs a part of an operation with a shorter deadline. If the part takes longer than its time, the method cancels the whole operation.
     ///
-    /// Unlike ``run(within:throwing:_:)``, this method creates no task, and it waits for the part. So the part must end when its task is
-    /// canceled.
+    /// The operation is one that ``run(within:throwing:_:)`` runs. Unlike that method, this method creates no task, and it waits for the
+    /// part. So the part must end when its task is canceled.
     /// - Parameters:
     ///   - time: The time for the part.
     ///   - operation: The task of the whole operation.
-    ///   - expired: The error if the time is over.
+    ///   - expired: The error that the method throws if the time is over.
     ///   - part: The part.
     /// - Returns: The result of the part.
     /// - Throws: `expired` if the time is over; errors of the part are rethrown.
@@ -138,12 +138,12 @@ final class Deadlines: Sendable {
     ) async throws -> Value {
         let id = add(after: time) { operation.cancel() }
         let result = await Result(awaiting: part)
-        // The deadline came while the part ended: the operation has been canceled, so its later steps would fail.
+        // If the deadline came while the part ended, the operation has been canceled. Its later steps would fail.
         guard remove(id) else { throw expired() }
         return try result.get()
     }
 
-    /// Starts the task that sleeps until the next deadline, again and again.
+    /// Starts the task that sleeps until the next deadline. The task repeats this until there are no deadlines.
     private func watching(until first: Duration) -> Task<Void, Never> {
         Task.detached { [self] in
             var next: Duration? = first
@@ -156,7 +156,7 @@ final class Deadlines: Sendable {
     }
 
     /// Calls the actions that are due.
-    /// - Returns: The next deadline; `nil` if there is none, and then the watching task has ended.
+    /// - Returns: The next deadline; `nil` if there is none. In this case, the watching task ends.
     private func fire() -> Duration? {
         let now = clock.now
         let (due, next) = state.withLock { state in
@@ -172,8 +172,8 @@ final class Deadlines: Sendable {
 
 /// The task of an operation that has a deadline. Parts of the operation that have shorter deadlines cancel it.
 ///
-/// The value is created before its task, because the task finds it in the task-local ``current``. If a part is late before ``started(_:)``
-/// is called, the state stores the cancellation.
+/// The value is created before its task, because the task reads it from the task-local ``current``. A part can be late before
+/// ``started(_:)`` is called. In this case, the state stores the cancellation.
 final class RunningTask: Sendable {
     /// The task of the operation that the current code is part of.
     @TaskLocal static var current: RunningTask?
@@ -186,7 +186,7 @@ final class RunningTask: Sendable {
 
     private let state = Mutex(State.starting)
 
-    /// Sets the task, and cancels it if a part has exceeded its deadline before.
+    /// Sets the task. If a part has exceeded its deadline already, cancels the task.
     func started(_ task: Task<Void, Never>) {
         let isCanceled = state.withLock { state in
             if case .canceled = state { return true }
@@ -218,13 +218,14 @@ extension Result where Failure == any Error {
     }
 }
 
-/// Actions in the order of their deadlines. Adding is O(1) if deadlines are added in their order.
+/// Actions in the order of their deadlines. Adding is O(1) if no pending deadline is later.
 ///
-/// It is a sorted array with a dictionary. A removed action only leaves the dictionary, so removing needs no search; its entry in the array
-/// is dropped later.
+/// The type is a sorted array with a dictionary. To remove an action, only its entry in the dictionary is removed, so no search is needed.
+/// Its entry in the array is removed later.
 struct DeadlineQueue<Instant: Comparable, Action> {
     private var actions: [UInt64: Action] = [:]
-    /// Ascending. Entries of removed actions stay until they are the first, or until they are more than half of all entries.
+    /// The deadlines, earliest first. Entries of removed actions stay until they are the first, or until they are more than half of all
+    /// entries.
     private var order: [(instant: Instant, id: UInt64)] = []
     private var start = 0
     private var lastID: UInt64 = 0
@@ -233,7 +234,7 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     var count: Int { actions.count }
 
     /// Adds a deadline.
-    /// - Returns: The id that removes it.
+    /// - Returns: The id with which ``remove(_:)`` removes the deadline.
     mutating func add(_ instant: Instant, _ action: Action) -> UInt64 {
         lastID += 1
         actions[lastID] = action
@@ -244,7 +245,7 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     }
 
     /// Removes a deadline.
-    /// - Returns: Its action; `nil` if the deadline has come or was removed before.
+    /// - Returns: The action of the deadline; `nil` if the deadline has come or was removed before.
     mutating func remove(_ id: UInt64) -> Action? {
         let action = actions.removeValue(forKey: id)
         if order.count - start > 2 * actions.count + 32 {
@@ -271,9 +272,9 @@ struct DeadlineQueue<Instant: Comparable, Action> {
     }
 }
 
-/// Runs the tasks of a connection on its event loop, so that one thread reads, handles and writes a request that never suspends.
+/// Runs the tasks of a connection on its event loop. If the handling of a request never suspends, one thread reads, handles and writes it.
 ///
-/// The global executor would move each task to another thread and back, which costs more than most requests do.
+/// The global executor would move each task to another thread and back. This costs more than most requests do.
 final class EventLoopExecutor: TaskExecutor {
     /// The executor of the connection whose request the current task handles. Tasks that this task starts use it, too.
     @TaskLocal static var current: EventLoopExecutor?

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// A result that several tasks compete to set: the first task that claims it completes it, and the others have no effect.
+/// A result that several tasks compete to set. The first task that claims the result completes it. Later claims have no effect.
 ///
-/// Claiming and completing are separate steps, so that the winner can act (cancel a task, leave a queue) before the waiter continues. Each
-/// outcome has one waiter, which is resumed exactly once. All methods can be called by several threads.
+/// Claiming and completing are separate steps. Between them, the task that claimed the result can act before the waiter continues: for
+/// example, it can cancel another task. Each outcome has one waiter, which is resumed exactly once. All methods can be called by several
+/// threads.
 final class FirstOutcome<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
@@ -20,7 +21,8 @@ final class FirstOutcome<Value: Sendable>: Sendable {
     private let state = Mutex(State.open(nil))
 
     /// Claims the outcome.
-    /// - Returns: Whether this call is the first one. If so, the caller must call ``complete(_:)``: otherwise the waiter is never resumed.
+    /// - Returns: Whether this call is the first one. If it is, the caller must call ``complete(_:)``. Otherwise, the waiter is never
+    ///   resumed.
     func claim() -> Bool {
         state.withLock { state in
             guard case .open(let waiter) = state else { return false }

@@ -3,16 +3,16 @@ import HTTPTypes
 import Hummingbird
 import StrictJSON
 
-/// The longest time that a route may take. A request that has no response by then gets 504 `SERVER_TIMEOUT`.
+/// The longest time that a route may take. If a route has not returned a response by then, the client gets 504 `SERVER_TIMEOUT`.
 ///
-/// The task of the route is canceled, but the response does not wait for it. If the route ignores its cancellation, it may still take
-/// effect. The time of a body that is streamed after the route has returned is not limited.
+/// The middleware cancels the task of the route, but it does not wait until the route has ended. A route that ignores its cancellation may
+/// still change data. The time of a body that is streamed after the route has returned is not limited.
 ///
-/// A client may send the time for which it still waits, in milliseconds, as `X-Request-Timeout-Ms`. The smaller of the two times applies.
-/// Any value that is not a positive whole number is refused with 400.
+/// A client may send `X-Request-Timeout-Ms`: the number of milliseconds for which it still waits for the response. The smaller of the two
+/// times applies. If the value is not a positive whole number, the request is refused with 400.
 ///
-/// ``ContractRouter`` and ``ContractGroup`` have a deadline of 30 seconds by default. Pass one value to several routers: all requests of a
-/// value share one timer task.
+/// ``ContractRouter`` and ``ContractGroup`` have a deadline of 30 seconds by default. Pass the same value to several routers: all requests
+/// then share one timer task.
 public struct RequestDeadline: Sendable {
     private let limit: Duration
     private let heedsClients: Bool
@@ -35,20 +35,21 @@ public struct RequestDeadline: Sendable {
         self.deadlines = Deadlines(clock: clock)
     }
 
-    /// Returns the time that a request may take: the limit, or the client's time if that is shorter.
-    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if the client's time is not a positive whole number.
+    /// Returns the time that a request may take: the limit, or the time that the client sent if that time is shorter.
+    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if the time that the client sent is not a positive whole
+    ///   number.
     func limit(of request: Request) throws -> Duration {
         guard heedsClients, let timeout = try request.clientTimeout else { return limit }
         return min(limit, timeout)
     }
 
-    /// Runs a route for a request. The response with 504 closes the connection, because the route may still read from it.
+    /// Runs a route for a request. The response with 504 closes the connection, because the route may still read from the connection.
     /// - Parameters:
-    ///   - request: The request, whose header can shorten the time.
-    ///   - route: The route, which runs in a new task.
+    ///   - request: The request. Its header `X-Request-Timeout-Ms` can shorten the time.
+    ///   - route: The route. It runs in a new task.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; errors of the route are rethrown.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
-        // The connection closes with the response, because the route may still read from it.
+        // The connection closes with the response, because the route may still read from the connection.
         try await deadlines.run(
             within: limit(of: request),
             throwing: ContractError(.serverTimeout, headers: [.connection: "close"]),
@@ -58,8 +59,8 @@ public struct RequestDeadline: Sendable {
 }
 
 extension Request {
-    /// The time for which the client still waits, from `X-Request-Timeout-Ms`; `nil` if the header is absent.
-    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` for several values, and for a value that is not a positive
+    /// The time for which the client still waits for the response, from `X-Request-Timeout-Ms`; `nil` if the header is absent.
+    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if there are several values, or if the value is not a positive
     ///   whole number.
     var clientTimeout: Duration? {
         get throws {
@@ -68,13 +69,13 @@ extension Request {
             guard isNumber, value.utf8.contains(where: { $0 != UInt8(ascii: "0") }) else {
                 throw ContractError(.validationInvalidInput, details: ["header": .string(HTTPField.Name.requestTimeout.rawName)])
             }
-            // A number that doesn't fit an Int64 exceeds every limit.
+            // A number that doesn't fit an Int64 exceeds every limit. So use a very long time for it.
             return .milliseconds(Int64(value) ?? .max / 2_000)
         }
     }
 }
 
-/// A responder that applies a deadline to another one. Routers wrap each route in it.
+/// A responder that applies a deadline to another responder. Routers wrap each route in it.
 struct DeadlineResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: Sendable {
     /// The responder of the route.
     let base: Base

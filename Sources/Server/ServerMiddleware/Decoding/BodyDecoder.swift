@@ -2,11 +2,11 @@ import ErrorContract
 import Foundation
 import StrictJSON
 
-/// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first one.
+/// Decodes any `Decodable` type from JSON and collects all problems. Foundation's decoder stops at the first problem.
 ///
-/// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. The result of a decoding
-/// with problems is discarded. If a type accepts no sample, decoding stops at that level, so the list of problems may be incomplete but is
-/// never wrong.
+/// After a problem, the decoder continues with a placeholder: it tries to decode the type from several samples. If the decoding had
+/// problems, its result is discarded. If a type accepts no sample, decoding stops at that level. The list of problems is then incomplete,
+/// but never wrong.
 /// - Complexity: O(size of the body).
 enum BodyDecoder {
     /// Decodes a value.
@@ -27,13 +27,14 @@ enum BodyDecoder {
     }
 }
 
-/// The problems found so far: at most one more than a response lists, so that the response can report that there are more.
+/// The problems found so far. If a body has more problems than a response lists, the log stores one more, so that the response can report
+/// this.
 ///
-/// Equal problems are recorded once. A log is only used within one synchronous decoding, so it needs no lock.
+/// Equal problems are recorded once. A log needs no lock, because only one synchronous decoding uses it.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
-    /// Records a problem. A path is cut before a name that is too long to be repeated.
+    /// Records a problem. If a name in the path is too long for a response, the path ends before this name.
     func note(_ code: ErrorCode, at path: FieldPath) {
         let problem = ContractError.Problem(path: path.reportable, code: code)
         guard problems.count <= ContractError.maximumProblems, !problems.contains(problem) else { return }
@@ -50,7 +51,7 @@ struct BodyPlace {
     /// The problems of the whole body.
     let log: ProblemLog
 
-    /// Thrown where no placeholder could be found. The problem has been recorded.
+    /// The error if no placeholder could be found. The problem has been recorded before.
     struct Abandoned: Error {}
 
     /// Returns the place of a member or an element.
@@ -58,7 +59,7 @@ struct BodyPlace {
         BodyPlace(value: value, path: path.appending(step), isForm: isForm, log: log)
     }
 
-    /// Decodes the value. If it doesn't fit, records the problem and returns a placeholder.
+    /// Decodes the value. If it doesn't fit the type, records the problem and returns a placeholder.
     /// - Parameter type: The type of the value.
     /// - Throws: ``Abandoned`` if there is no placeholder of the type.
     func unbox<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -68,7 +69,7 @@ struct BodyPlace {
         } catch is Abandoned {
             // The problem was recorded at a deeper level.
         } catch {
-            // If there is a problem at a deeper level, the error may be caused by its placeholder.
+            // If a problem was recorded at a deeper level, this error may only be caused by the placeholder that replaced the value there.
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }

@@ -31,7 +31,7 @@ private struct BodyScalarContainer: SingleValueDecodingContainer {
     func decodeNil() -> Bool { place.value == .null }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // Throws instead of using a placeholder: the type around this value may have its own placeholder.
+        // Throw an error instead of using a placeholder: the type around this value may have a placeholder.
         try BodyScalars.decode(type, from: place) ?? type.init(from: BodyValueDecoder(place: place))
     }
 }
@@ -72,7 +72,7 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     }
 }
 
-/// The elements of an array. After its end, decoding throws, because the type expects a fixed number of elements.
+/// The elements of an array. If the type reads more elements than the array has, decoding throws.
 private struct BodyArrayContainer: UnkeyedDecodingContainer {
     let place: BodyPlace
     let elements: [JSONValue]
@@ -111,13 +111,13 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 }
 
 extension BodyPlace {
-    /// Whether the value is present, or the type has a value for `null`.
+    /// Whether the value is not `null`, or the type can represent `null`.
     fileprivate func fits<Value>(_ type: Value.Type) -> Bool {
         value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
     }
 
     /// Returns the place if it holds a container of the same kind as `empty`. Otherwise, records the problem and returns a place with the
-    /// empty container, whose own problems are not recorded.
+    /// empty container. Problems within the empty container are not recorded.
     fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
         switch (value, empty) {
         case (.object, .object), (.array, .array): return self
@@ -134,7 +134,7 @@ extension JSONObject {
 
 /// The types that are read from one JSON scalar.
 enum BodyScalars {
-    /// Returns the value; `nil` if the type is decoded by its own `init(from:)`.
+    /// Returns the value; `nil` if the type has its own `init(from:)` for decoding.
     /// - Throws: ``BodyScalars/Mismatch`` or a `ContractRefusal` if the value doesn't fit.
     static func decode<Value>(_ type: Value.Type, from place: BodyPlace) throws -> Value? {
         switch type {
@@ -151,18 +151,18 @@ enum BodyScalars {
         }
     }
 
-    /// The value has another type.
+    /// The error if the value has another type.
     struct Mismatch: ContractRefusal {
         var code: ErrorCode = .validationInvalidFormat
     }
 
-    /// Returns the value; throws if there is none.
+    /// Returns the value; throws ``Mismatch`` if there is none.
     private static func require<Value>(_ value: Value?) throws -> Value {
         guard let value else { throw Mismatch() }
         return value
     }
 
-    /// Reads a Boolean; in forms, also the usual texts of check boxes.
+    /// Reads a Boolean. In forms, it also accepts the usual texts of check boxes, such as `on`.
     private static func bool(_ place: BodyPlace) -> Bool? {
         if let flag = place.value.boolValue { return flag }
         guard place.isForm else { return nil }
@@ -179,7 +179,7 @@ enum BodyScalars {
         return number.flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Reads a whole number that fits the type exactly. `1.0` is one.
+    /// Reads a whole number that fits the type exactly. `1.0` is accepted as a whole number.
     private static func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ place: BodyPlace) throws -> Number {
         if case .integer(let value) = place.value { return try require(Number(exactly: value)) }
         if case .number(let value) = place.value {

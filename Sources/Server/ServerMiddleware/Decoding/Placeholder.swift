@@ -1,6 +1,6 @@
 import Foundation
 
-/// Values that take the place of unreadable ones, so that decoding can continue and find further problems.
+/// Values that replace unreadable values, so that decoding can continue and find further problems.
 enum Placeholder {
     /// Returns some value of a type.
     /// - Throws: ``BodyPlace/Abandoned`` if the type accepts none of the samples.
@@ -21,7 +21,7 @@ private struct Sample {
     let text: String
     let number: Int
 
-    /// The empty sample first, then formats that validated types commonly require.
+    /// The empty sample comes first. The other samples have formats that validated types commonly require.
     static let all = [
         Sample(text: "", number: 0), Sample(text: "sample", number: 1), Sample(text: "sample@example.com", number: 10),
         Sample(text: "https://example.com/", number: 100), Sample(text: "2000-01-01T00:00:00Z", number: 1_000),
@@ -44,7 +44,7 @@ private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
         return try scalar(type) ?? type.init(from: SampleDecoder(sample: sample, depth: depth + 1))
     }
 
-    /// Returns the sample as a scalar; `nil` if the type is none.
+    /// Returns the sample as a scalar; `nil` if the type is not a scalar.
     private func scalar<Value>(_ type: Value.Type) -> Value? {
         switch type {
         case is String.Type: sample.text as? Value

@@ -3,31 +3,31 @@ import HTTPTypes
 public import Hummingbird
 package import StrictJSON
 
-/// Reads the bodies of requests, JSON and forms, within a size and a time, and reports all problems at once.
+/// Reads JSON and form bodies of requests, limits their size and time, and reports all problems at once.
 ///
 /// ```swift
 /// let reader = RequestReader(maximumBodySize: 16_384)
 /// let note = try await reader.read(Note.self, from: request)
 /// ```
 ///
-/// It refuses a missing or unsupported content type. It also refuses JSON that is not UTF-8, is nested too deeply or has a duplicate key,
-/// because different parsers could read such a request differently. Members that the type doesn't read are ignored.
+/// The reader refuses a missing or unsupported content type. It also refuses JSON that is not UTF-8, is nested too deeply or has a
+/// duplicate key. Two parsers could read such JSON differently. Members that the type doesn't read are ignored.
 ///
-/// It is a value without state of requests: create one for all routes. A context that conforms to ``ContractRequestContext`` uses it for
-/// `request.decode(as:context:)`.
+/// The reader stores nothing about requests: create one reader for all routes. A context that conforms to ``ContractRequestContext`` uses
+/// the reader for `request.decode(as:context:)`.
 public struct RequestReader: RequestDecoder, Sendable {
-    /// The largest body, in bytes; 65,536 by default. Larger bodies get 413 `REQUEST_TOO_LARGE`. If `Content-Length` exceeds the size, the
-    /// body is not read at all.
+    /// The largest body, in bytes; 65,536 by default. A larger body gets 413 `REQUEST_TOO_LARGE`. If `Content-Length` exceeds the size, the
+    /// server doesn't read the body.
     public var maximumBodySize: Int
     /// The largest nesting depth of JSON; 32 by default.
     public var maximumDepth: Int
-    /// The time within which a body must have arrived completely; 15 seconds by default. Later bodies get 408 `REQUEST_TIMEOUT`, and the
-    /// connection closes. The time begins when the route reads the body.
+    /// The time within which a body must have arrived completely; 15 seconds by default. It begins when the route starts to read the body.
+    /// If the body is late, the client gets 408 `REQUEST_TIMEOUT`, and the connection closes.
     public var bodyDeadline: Duration
 
     private let deadlines: Deadlines
 
-    /// Shared by all readers that are created without a clock.
+    /// The timer of all readers that are created without a clock.
     private static let deadlines = Deadlines(clock: ContinuousClock())
 
     /// Creates a reader.
@@ -68,10 +68,10 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// Reads a value of any `Decodable` type.
     /// - Parameters:
     ///   - type: The type. It can validate in its `init(from:)` by throwing a `ContractRefusal` with a code.
-    ///   - request: The request, whose body can be read once.
+    ///   - request: The request. Its body can be read only once.
     /// - Returns: The value.
-    /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family. Problems with values are in one error, each with
-    ///   its path.
+    /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family. One error contains all problems with values, each
+    ///   with the path of its value.
     /// - Complexity: O(size of the body).
     public func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         switch Media(request) {
@@ -117,10 +117,10 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// Calls a closure with the request. If the request has a body that a reader accepts, the body is read into memory first.
+    /// Calls a closure with the request. If the reader accepts the request's content type, it first reads the body into memory.
     /// - Parameters:
     ///   - request: The request. Bodies of requests with safe methods are not read.
-    ///   - next: The closure. Readers that it calls get the bytes from memory.
+    ///   - next: The closure. If it reads the body, it gets the bytes from memory.
     /// - Throws: The errors of ``bytes(of:)`` and of the closure.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
         let hasBody =
@@ -131,8 +131,8 @@ public struct RequestReader: RequestDecoder, Sendable {
         return try await Self.$isGathered.withValue(true) { try await next(whole) }
     }
 
-    /// Whether the body of the current request is already in memory. Then reading it needs no further task or deadline, which would cost
-    /// more than many routes.
+    /// Whether the body of the current request is already in memory. If it is, reading the body needs no further task or deadline. A task
+    /// and a deadline would cost more than many routes do.
     @TaskLocal private static var isGathered = false
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.
@@ -153,14 +153,15 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
         let body = request.body
         guard !Self.isGathered else { return try await collect(body) }
-        // The deadline is for the whole body, not between two bytes: a client that sends one byte every few seconds is too slow.
+        // The deadline applies to the whole body, not to the time between two bytes. A client that sends one byte every few seconds is too
+        // slow.
         guard let running = RunningTask.current else {
             return try await deadlines.run(within: bodyDeadline, throwing: Self.tooSlow) { try await collect(body) }
         }
         return try await deadlines.run(within: bodyDeadline, of: running, throwing: Self.tooSlow) { try await collect(body) }
     }
 
-    /// The error of a body that arrives too slowly.
+    /// The error if a body arrives too slowly.
     private static var tooSlow: ContractError { ContractError(.requestTimeout, headers: [.connection: "close"]) }
 
     /// Reads the chunks of a body up to the largest size.
@@ -176,7 +177,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The connection broke or the bytes are no valid HTTP: the client may not receive the response, and the connection can't be
+            // The connection broke, or the bytes are not valid HTTP. The client may not receive the response, and the connection can't be
             // reused.
             throw ContractError(.requestMalformed, headers: [.connection: "close"])
         }

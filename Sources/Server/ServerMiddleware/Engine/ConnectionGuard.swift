@@ -8,33 +8,33 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection whose client is too slow. The client may be slow to send the head of a request, the rest of a body or the next
-/// request, or to read its responses.
+/// Closes a connection if its client is too slow. A client can be slow when it sends the head of a request, the rest of a body or the next
+/// request, and when it reads responses.
 ///
-/// The guard is the first handler of the pipeline after TLS: it sees all bytes and can close the connection immediately. ``RequestGuard``
-/// reports requests and responses to it.
+/// The guard is the first handler of the pipeline after TLS. It sees all bytes and can close the connection immediately. ``RequestGuard``
+/// reports requests and responses to the guard.
 ///
-/// Each connection has one timer that checks all times, every few seconds. Requests don't reschedule the timer, so they are cheap. The
-/// interval is at most half of the shortest time in ``ConnectionLimits``, so each deadline is detected before it has passed.
+/// Each connection has one timer that checks all deadlines every few seconds. A request doesn't reschedule the timer, because that would
+/// cost time for each request. The interval is at most half of the shortest time in ``ConnectionLimits``.
 ///
-/// All members are only used on the event loop of the connection. Other threads reach the guard through ``Connections/Handle``.
+/// All members are only used on the event loop of the connection. Other threads call the guard through ``Connections/Handle``.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// The next thing that the connection waits for.
+    /// The event that the connection waits for.
     private enum Awaited {
-        /// The rest of a head. The time is that of its first byte, or the start of the connection.
+        /// The rest of a head. The time begins with its first byte; for the first request, it begins with the connection.
         case head(since: NIODeadline)
         case request(since: NIODeadline)
         case body
-        /// The server's own route.
+        /// The response of the server itself.
         case response
     }
 
-    /// The time within which a client must close its half of a connection that the server has closed.
+    /// After the server has closed its half of a connection, the client must close the other half within this time.
     private static let lingerTime = TimeAmount.seconds(1)
 
     private let connections: Connections
@@ -43,9 +43,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
 
-    /// The next thing that the connection waits for, which determines its deadline.
+    /// The event that the connection waits for. It determines the deadline.
     private var awaited = Awaited.response
-    /// Requests whose head has arrived and whose response is not complete.
+    /// The number of requests whose head has arrived, but whose response is not complete.
     private(set) var outstanding = 0
     private var isReadingBody = false
     private var hasResponded = false
@@ -55,14 +55,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var lingerEnd: NIODeadline?
     private var isEnding = false
 
-    /// The bytes that were written so far, including those that the client has not read.
+    /// The number of bytes that were written so far, including bytes that the client has not read.
     private var written = 0
     /// The time that the client has left to read.
     private var allowance: WriteAllowance
     /// Whether the connection closes after the response in progress.
     private(set) var endsAfterResponse = false
 
-    /// Creates the guard of a connection, which is admitted when it becomes active.
+    /// Creates the guard of a connection. The connection is admitted when it becomes active.
     init(connections: Connections) {
         self.connections = connections
         allowance = WriteAllowance(time: connections.limits.writeTime, rate: connections.limits.minimumWriteRate)
@@ -111,7 +111,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         isEnding = true
-        // If the client has closed its half already, this closes the connection and discards unwritten bytes.
+        // If the client has closed its half already, `close` closes the whole connection and discards unwritten bytes. So flush first.
         let flushed = context.eventLoop.makePromise(of: Void.self)
         flushed.futureResult.assumeIsolated().whenComplete { [self] _ in
             context.close(mode: .output, promise: promise)
@@ -123,7 +123,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension ConnectionGuard {
-    /// Records that the head of a request has arrived. From now on, the body must arrive.
+    /// Records that the head of a request has arrived. From now on, the guard waits for the body.
     func headArrived() {
         outstanding += 1
         isReadingBody = true
@@ -131,7 +131,7 @@ extension ConnectionGuard {
         update(at: lastRead)
     }
 
-    /// Records that a request has arrived completely. From now on, the server has to respond, so no deadline applies to the client.
+    /// Records that a request has arrived completely. The server must respond next, so no deadline applies to the client.
     func requestArrived() {
         isReadingBody = false
         awaited = outstanding > 0 ? .response : .request(since: lastRead)
@@ -147,7 +147,7 @@ extension ConnectionGuard {
         update(at: now)
     }
 
-    /// Closes the connection because another connection needs its place. If a request is in progress, its response is still written.
+    /// Closes the connection because another connection needs its place. If the server works on a request, it first writes the response.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         if activity?.current.phase == .working {
@@ -158,23 +158,23 @@ extension ConnectionGuard {
         }
     }
 
-    /// Closes the connection immediately, also during a TLS handshake. Bytes that the client has not read are discarded.
+    /// Closes the connection immediately, even during a TLS handshake. Bytes that the client has not read are discarded.
     func abort(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
         connections.count(end)
         if bufferedBytes(context) > 0, let socket = context.channel as? any SocketOptionProvider {
-            // Send a reset: otherwise the kernel keeps trying to send bytes that the client doesn't read.
+            // Send a reset. Otherwise, the kernel keeps trying to send bytes that the client doesn't read.
             _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
         }
         context.close(promise: nil)
     }
 
-    /// The number of bytes that the client has not read, without those in the kernel's buffer.
+    /// The number of bytes that the client has not read. Bytes in the kernel's buffer are not counted.
     private func bufferedBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Reports the phase of the connection, for the choice of connections to close.
+    /// Reports the phase of the connection. The table uses the phase to choose the connections that it closes.
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
         if outstanding == 0 {
@@ -188,7 +188,7 @@ extension ConnectionGuard {
         activity.set(phase, since: now)
     }
 
-    /// Requests a place in the table, and closes the connection if there is none.
+    /// Requests a place in the table. If there is no place, closes the connection.
     private func start(_ context: ChannelHandlerContext) {
         guard activity == nil else { return }
         let now = context.eventLoop.now
@@ -208,7 +208,7 @@ extension ConnectionGuard {
         schedule(context, in: connections.limits.cadence)
     }
 
-    /// Gives back the place of a closed connection.
+    /// Frees the place of a closed connection.
     private func stop() {
         timer?.cancel()
         timer = nil
@@ -234,7 +234,7 @@ extension ConnectionGuard {
         schedule(context, in: min(connections.limits.cadence, deadline.map { $0 - now } ?? connections.limits.cadence))
     }
 
-    /// The time at which the connection closes if nothing happens, and the reason; `nil` while the server itself is working.
+    /// The time at which the connection closes if nothing happens, and the reason. The time is `nil` while the server itself is working.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
         if buffered > 0 {
@@ -257,8 +257,9 @@ extension ConnectionGuard {
 
 /// The time that a client has left to read its responses.
 ///
-/// A client starts with `time`. Each `rate` bytes that it reads add one second, up to `time` in all. So a client that reads nothing runs
-/// out of time after `time`, and one that reads at `rate` or faster never does.
+/// A client starts with `time`. For each `rate` bytes that it reads, it gets one more second. It never has more than `time`. For example,
+/// with 30 s and 2,048 bytes per second, a client that reads nothing runs out of time after 30 s. A client that reads at least 2,048 bytes
+/// per second never runs out of time.
 struct WriteAllowance {
     private let time: TimeAmount
     private let rate: Int
@@ -268,7 +269,7 @@ struct WriteAllowance {
     /// Creates an allowance.
     /// - Parameters:
     ///   - time: The largest allowance.
-    ///   - rate: The bytes per second at which a client never runs out of it.
+    ///   - rate: The rate in bytes per second. A client that reads at this rate or faster never runs out of time.
     init(time: Duration, rate: Int) {
         self.time = TimeAmount(time)
         self.rate = rate

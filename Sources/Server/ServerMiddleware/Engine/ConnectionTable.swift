@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// The state of a connection. Its event loop writes it, and the table reads it when a new connection needs a place.
+/// The state of a connection. The event loop writes it, and the table reads it when a new connection needs a place.
 ///
-/// Phase and time are in one atomic number, so a reader always gets values that belong together.
+/// One atomic number contains the phase and the time, so a reader always gets a phase and a time that belong together.
 final class ConnectionActivity: Sendable {
     /// The event that the connection waits for. Two bits of ``ConnectionActivity``.
     enum Phase: UInt64 {
@@ -11,9 +11,9 @@ final class ConnectionActivity: Sendable {
         case fresh
         /// Between two requests.
         case idle
-        /// The client must continue: it sends a body, or it has not read its responses.
+        /// The client must act: send the rest of a body, or read its responses.
         case waiting
-        /// The server must continue.
+        /// The server must act.
         case working
     }
 
@@ -24,7 +24,7 @@ final class ConnectionActivity: Sendable {
         packed = Atomic(time.uptimeNanoseconds << 2 | phase.rawValue)
     }
 
-    /// Records a phase. One atomic store, so it can be called for each request.
+    /// Records a phase. It is one atomic store, so the call is cheap enough for each request.
     func set(_ phase: Phase, since time: NIODeadline) {
         packed.store(time.uptimeNanoseconds << 2 | phase.rawValue, ordering: .relaxed)
     }
@@ -36,7 +36,7 @@ final class ConnectionActivity: Sendable {
     }
 }
 
-/// The reasons for which the server closes a connection.
+/// The reasons why the server closes a connection.
 enum ConnectionEnd: String, CaseIterable, Sendable {
     /// The head of a request did not arrive in time.
     case head
@@ -50,30 +50,35 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
     case capacity
     /// Another connection of the same client needed the place.
     case client
-    /// The client sent too many bytes ahead of the responses.
+    /// The client sent too many bytes before it got the responses to earlier requests.
     case pipeline
 }
 
-/// The reasons for which a connection is closed right after it was accepted.
+/// The reasons why the server closes a connection right after it accepted it.
 enum ConnectionRefusal: String, CaseIterable, Sendable {
-    /// The client has reached its limit of connections, and none of them can be closed.
+    /// The client has reached its limit of connections, and none of its connections can be closed.
     case client
     /// The capacity is reached, and no connection can be closed.
     case capacity
 }
 
-/// The open connections with their clients, and the choice of the connection to close when a new one needs its place. A value without side
-/// effects.
+/// The open connections with their clients. When a new connection needs a place, the table chooses the connection to close. The table is a
+/// value without side effects.
 ///
 /// A new connection is always admitted if an existing one can be closed for it:
-/// - at the limit of a client, its connection that has waited longest;
-/// - at the capacity, a connection of the network (/48 or /24) with the most connections. So clients from other networks get places even
-///   while attackers hold many connections.
+/// - If the client has reached its limit, its connection that has waited longest is closed.
+/// - If the capacity is reached, a connection of the network (/48 or /24) with the most connections is closed. So clients from other
+///   networks get places even while attackers hold many connections.
 ///
-/// Among the connections of one network, the client with the most connections loses one first. Of this client's connections, those on which
-/// no request has arrived within a second are closed first, then idle ones. Within both groups, the connection that has waited longest is
-/// closed first. A connection with a request or a response in progress is closed only for a client of a network with fewer connections, and
-/// never while the server itself works on the request.
+/// Within one network, the table first takes connections from the client with the most connections. Of this client's connections, it closes
+/// them in this order:
+/// 1. connections on which no request has arrived within a second;
+/// 2. idle connections;
+/// 3. younger connections without a complete request;
+/// 4. connections on which a request or a response is in progress, but only if the new client's network has fewer connections.
+///
+/// Within each group, the connection that has waited longest is closed first. A connection is never closed while the server itself works on
+/// its request.
 struct ConnectionTable<Handle> {
     struct ID: Hashable {
         fileprivate let number: UInt64
@@ -89,9 +94,9 @@ struct ConnectionTable<Handle> {
 
     /// The decision about a new connection.
     enum Admission {
-        /// The connection is admitted, and these must be closed.
+        /// The new connection is admitted, and the connections in `closing` must be closed.
         case admitted(ID, closing: [(handle: Handle, end: ConnectionEnd)])
-        /// The connection must be closed, and no other connection is affected.
+        /// The new connection must be closed. No other connection is affected.
         case refused(ConnectionRefusal)
     }
 
@@ -108,7 +113,7 @@ struct ConnectionTable<Handle> {
         let since: NIODeadline
     }
 
-    /// The number of connections at which others are closed for new ones.
+    /// The number of connections from which on the table closes a connection for each new connection.
     let capacity: Int
     /// The largest number of connections of a client; `nil` for no limit.
     let perClient: Int?
@@ -126,21 +131,21 @@ struct ConnectionTable<Handle> {
     /// The number of open connections.
     var count: Int { entries.count }
 
-    /// The number of connections above the capacity that are admitted while every connection has a request in progress.
+    /// The number of connections above the capacity that are still admitted if no connection can be closed.
     private var reserve: Int { min(128, max(8, capacity / 16)) }
 
-    /// Whether connections are closed after the shorter idle time.
+    /// Whether idle connections are closed after the shorter idle time. This is the case if three quarters of the capacity are used.
     var isCrowded: Bool { entries.count * 4 >= capacity * 3 }
 
-    /// Admits a connection, if there is a place or one can be freed. Connections that must be closed are already removed from the table.
+    /// Admits a connection if there is a place, or if one can be freed. Connections that must be closed are already removed from the table.
     ///
     /// - Parameters:
     ///   - origin: The client and its network.
     ///   - activity: The state of the connection, which its event loop changes later.
     ///   - handle: Closes the connection.
     ///   - now: The current time.
-    /// - Complexity: O(1) below the limits. At the capacity O(connections), but amortized over many new connections, because 1/64 of the
-    ///   places is freed at a time.
+    /// - Complexity: O(1) below the limits. At the capacity, one call is O(connections). But each such call frees 1/64 of the places, so
+    ///   the cost is amortized over many new connections.
     mutating func open(_ origin: Origin, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Admission {
         var closing: [(handle: Handle, end: ConnectionEnd)] = []
         if let perClient, !origin.isExempt, let own = clients[origin.client], own.count >= perClient {
@@ -176,7 +181,7 @@ struct ConnectionTable<Handle> {
         return entry
     }
 
-    /// The connections to close, each from the network with the most connections at that point.
+    /// The connections to close. Each is from the network that has the most connections at that point.
     private func victims(_ count: Int, for newcomer: Origin, at now: NIODeadline) -> [ID] {
         let share = (networks[newcomer.network] ?? 0) + 1
         var groups: [ClientAddress: [Candidate]] = [:]
@@ -191,9 +196,9 @@ struct ConnectionTable<Handle> {
                 exempt = candidate
             }
         }
-        // A trusted proxy carries many clients on each connection: close it only if there is no other.
+        // A trusted proxy carries many clients on each connection. Close such a connection only if no other can be closed.
         guard !groups.isEmpty else { return exempt.map { [$0.id] } ?? [] }
-        // Sorted so that the connection to close next is the last element.
+        // The arrays are sorted so that the last element is the connection to close next.
         var queues = groups.map { network, candidates in
             (size: networks[network] ?? 0, candidates: candidates.sorted { isFirst($1, before: $0) })
         }
@@ -207,8 +212,8 @@ struct ConnectionTable<Handle> {
         return victims
     }
 
-    /// Orders the networks. The greatest is the one that loses a connection next: the network with the most connections. If two networks
-    /// have the same number, it is the one with the connection that must be closed first.
+    /// Orders the networks. The greatest network loses a connection next. It is the network with the most connections. If two networks have
+    /// the same number, it is the network with the connection that must be closed first.
     private func isLess(_ one: (size: Int, candidates: [Candidate]), _ other: (size: Int, candidates: [Candidate])) -> Bool {
         guard let first = one.candidates.last else { return !other.candidates.isEmpty }
         guard let second = other.candidates.last else { return false }
@@ -221,17 +226,17 @@ struct ConnectionTable<Handle> {
         return first != second ? first > second : Self.isBefore(one, other)
     }
 
-    /// Whether a connection has a lower rank, or has waited longer.
+    /// Whether a connection has a lower rank than another connection. If the ranks are equal, whether it has waited longer.
     private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         one.rank != other.rank ? one.rank < other.rank : one.since < other.since
     }
 
-    /// The highest rank of connections that are closed for others of the same client.
+    /// The highest rank of connections that can be closed for another connection of the same client.
     private static var lastIdleRank: Int { 1 }
     /// The rank of connections on which a request or a response is in progress.
     private static var inFlightRank: Int { 3 }
 
-    /// The rank of a connection; `nil` if it must not be closed because the server works on it.
+    /// The rank of a connection. It is `nil` if the connection must not be closed, because the server works on its request.
     private func candidate(_ id: ID, at now: NIODeadline) -> Candidate? {
         guard let entry = entries[id] else { return nil }
         let (phase, since) = entry.activity.current
@@ -247,7 +252,7 @@ struct ConnectionTable<Handle> {
 }
 
 extension ConnectionTable.Origin {
-    /// Creates the origin of an address. Without one, as on a local socket, the limit per client doesn't apply.
+    /// Creates the origin of an address. A local socket has no address. In this case, the limit per client doesn't apply.
     init(_ peer: IPAddress?, identity: ClientIdentity) {
         guard let peer else {
             self.init(client: .unknown, network: .unknown, isExempt: true)

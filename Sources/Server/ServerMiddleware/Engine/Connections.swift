@@ -11,15 +11,15 @@ import Synchronization
 /// Application(router: router, server: .contractHTTP1(connections: connections))
 /// ```
 ///
-/// It protects against clients that open many connections, or that send and read slowly (slow-loris attacks). ``LoadShedding`` limits the
-/// requests instead, and ``RateLimitMiddleware`` those of one client. Share one value between all listeners of a process, because they
-/// share its file descriptors.
+/// The limits protect against clients that open many connections, and against clients that send or read slowly (slow-loris attacks).
+/// ``LoadShedding`` limits the number of requests in progress, and ``RateLimitMiddleware`` limits the requests of one client. Share one
+/// value between all listeners of a process, because they share the file descriptors of the process.
 ///
-/// The counter `connections_closed` counts connections that the server closed, by `reason` (`head`, `idle`, `body`, `write`, `capacity`,
-/// `client`, `pipeline`). The counter `connections_refused` counts those that were closed right after they were accepted, by `reason`
-/// (`client`, `capacity`).
+/// The counter `connections_closed` counts connections that the server closed. Its label `reason` is `head`, `idle`, `body`, `write`,
+/// `capacity`, `client` or `pipeline`. The counter `connections_refused` counts connections that the server closed right after it accepted
+/// them. Its label `reason` is `client` or `capacity`.
 ///
-/// All members can be used by several threads. Opening and closing a connection takes a lock; requests take none.
+/// All members can be used by several threads. Opening and closing a connection takes a lock. A request takes no lock.
 public final class Connections: Sendable {
     typealias Table = ConnectionTable<Handle>
 
@@ -28,7 +28,7 @@ public final class Connections: Sendable {
         let eventLoop: any EventLoop
         let connection: NIOLoopBound<ConnectionGuard>
 
-        /// Closes the connection on its event loop, or lets its request end first.
+        /// Closes the connection on its event loop. If the server works on a request, it first writes the response.
         func evict(_ end: ConnectionEnd) {
             eventLoop.execute { connection.value.evict(end) }
         }
@@ -66,10 +66,10 @@ public final class Connections: Sendable {
     /// The number of open connections. Takes a lock.
     public var count: Int { table.withLock { $0.count } }
 
-    /// Whether idle connections are closed after ``ConnectionLimits/crowdedIdleTime``.
+    /// Whether idle connections are closed after ``ConnectionLimits/crowdedIdleTime`` instead of ``ConnectionLimits/idleTime``.
     var isCrowded: Bool { isNearCapacity.load(ordering: .relaxed) }
 
-    /// Admits a connection and closes the connections whose places it needs.
+    /// Admits a connection, and closes other connections if it needs their places.
     /// - Parameters:
     ///   - peer: The address of the client; `nil` for a local socket.
     ///   - activity: The state of the connection.
@@ -105,37 +105,38 @@ public final class Connections: Sendable {
     func count(_ end: ConnectionEnd) { closed[end]?.increment() }
 }
 
-/// The number of open connections of a server, and the times after which it closes those whose clients are too slow.
+/// The largest number of open connections of a server, and the times after which it closes a connection whose client is too slow.
 ///
-/// All durations must be positive. The defaults suit a public server; tests use shorter ones.
+/// All durations must be positive. The defaults suit a public server. Tests use shorter durations.
 public struct ConnectionLimits: Hashable, Sendable {
-    /// The largest number of open connections; 4,096 by default. Beyond it, new connections replace those that wait for their clients. The
-    /// process needs more file descriptors than that.
+    /// The largest number of open connections; 4,096 by default. At this number, the server closes a connection that waits for its client
+    /// when a new connection arrives. The process needs more file descriptors than this number.
     public var capacity: Int
     /// The largest number of open connections of one client; `nil` sets no limit. Peers in ``ClientIdentity/trustedProxies`` are exempt.
     /// Above the limit, a new connection of a client replaces an idle one of the same client.
     public var perClient: Int?
-    /// The time within which the head of a request must arrive; 10 seconds by default. It begins with the connection, before the TLS
-    /// handshake, and for later requests with their first byte.
+    /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins with the
+    /// connection, before the TLS handshake. For later requests, it begins with their first byte.
     public var headTime: Duration
     /// The time that a connection may be idle between two requests, and between two parts of a request's body; 60 seconds by default. A
-    /// load balancer should use a shorter one, so that it never sends a request on a connection that the server closes.
+    /// load balancer in front of the server should use a shorter idle time. Then it never sends a request on a connection that the server
+    /// closes.
     public var idleTime: Duration
     /// The idle time while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration
-    /// The time after which a connection is closed if its client reads nothing of its responses; 30 seconds by default.
+    /// The time after which a connection is closed if its client reads no bytes of its responses; 30 seconds by default.
     public var writeTime: Duration
     /// The lowest rate, in bytes per second, at which a client must read; 2,048 by default. It may fall behind by up to ``writeTime``.
     public var minimumWriteRate: Int
 
-    /// Creates limits. Parameters that are left out have the defaults of the properties.
+    /// Creates limits. If a parameter is omitted, the default of its property applies.
     /// - Parameters:
     ///   - capacity: The largest number of open connections.
     ///   - perClient: The largest number of open connections of one client; `nil` sets no limit.
     ///   - headTime: The time within which the head of a request must arrive.
     ///   - idleTime: The time that a connection may be idle.
     ///   - crowdedIdleTime: The idle time while three quarters of the capacity or more are in use.
-    ///   - writeTime: The time after which a connection is closed if its client reads nothing.
+    ///   - writeTime: The time after which a connection is closed if its client reads no bytes.
     ///   - minimumWriteRate: The lowest rate, in bytes per second, at which a client must read.
     /// - Precondition: All numbers and durations are positive.
     public init(
@@ -162,6 +163,6 @@ public struct ConnectionLimits: Hashable, Sendable {
         self.minimumWriteRate = minimumWriteRate
     }
 
-    /// The longest interval at which a connection checks its times.
+    /// The longest interval between two checks of a connection's deadlines.
     var cadence: TimeAmount { TimeAmount(min(.seconds(5), min(headTime, idleTime, crowdedIdleTime, writeTime) / 2)) }
 }

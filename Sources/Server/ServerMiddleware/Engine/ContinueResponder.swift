@@ -2,23 +2,23 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Sends `100 Continue` to a client that waits for it before it sends its body (RFC 9110 §10.1.1). Without this response, the client sends
-/// the body only after its own timeout.
+/// Sends `100 Continue` to a client that expects it before it sends its body (RFC 9110 §10.1.1). Without this response, the client waits
+/// for its own timeout before it sends the body.
 ///
-/// HTTP/1.1 responses must have the order of the requests. So `100 Continue` is sent when all earlier requests on the connection have their
-/// responses.
+/// HTTP/1.1 responses must have the order of the requests. So the handler sends `100 Continue` only after the responses to all earlier
+/// requests on the connection.
 final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The requests without a complete response.
+    /// The number of requests without a complete response.
     private var outstanding = 0
-    /// Whether the last request waits for `100 Continue` while earlier requests have no response yet.
+    /// Whether `100 Continue` must be sent for the last request after the responses to earlier requests.
     private var isOwed = false
 
-    /// Responds to an expectation. If earlier requests have no response yet, the expectation is stored until they have.
+    /// Passes a part of a request. If the client expects `100 Continue`, the handler sends it, or stores that it must be sent later.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -26,13 +26,13 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
             if let expectation = head.headerFields[.expect], expectation.lowercased() == "100-continue" {
                 if outstanding == 1 { sayContinue(context) } else { isOwed = true }
             }
-        // The client did not wait for the response, or no longer waits.
+        // The client has sent its body without `100 Continue`, so the response is no longer needed.
         case .body, .end: isOwed = false
         }
         context.fireChannelRead(data)
     }
 
-    /// Passes a response, and then sends `100 Continue` if a stored expectation is due.
+    /// Passes a part of a response. If `100 Continue` is due after it, the handler sends it.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }

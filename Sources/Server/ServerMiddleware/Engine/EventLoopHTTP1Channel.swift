@@ -5,11 +5,18 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 connections that are served on their event loops, within the limits of ``Connections``.
+/// HTTP/1.1 connections, which are served on their event loops within the limits of ``Connections``.
 ///
-/// The handlers of a connection are, from the socket to the router: ``ConnectionGuard``, ``InboundSlices``, NIO's decoder and encoder,
-/// ``RequestGuard``, the codec of HTTP types, the configured handlers, ``UnparsableRequestResponder``, ``ContinueResponder``, and
-/// ``UnreadBodyLimit``.
+/// The handlers of a connection, from the socket to the router:
+/// 1. ``ConnectionGuard``
+/// 2. ``InboundSlices``
+/// 3. the decoder and the encoder of NIO
+/// 4. ``RequestGuard``
+/// 5. the codec of HTTP types
+/// 6. the configured handlers
+/// 7. ``UnparsableRequestResponder``
+/// 8. ``ContinueResponder``
+/// 9. ``UnreadBodyLimit``
 struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -24,11 +31,11 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     /// Sets the options of a connection and adds its handlers.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            // One read fills a few slices; the kernel keeps bytes that the engine doesn't take.
+            // One read fills a few slices (see `InboundSlices`). Bytes that the engine (Hummingbird) doesn't take stay in the kernel.
             let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
             try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
-            // The kernel buffers at most this many unsent bytes, so that the progress of the client is visible. Not every system or socket
+            // Limit the number of unsent bytes in the kernel. So the guard can see how much the client has read. Not every system or socket
             // supports the option.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
             try addHandlers(to: channel.pipeline.syncOperations)
@@ -39,7 +46,7 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
         }
     }
 
-    /// Adds the handlers between the connection and the engine.
+    /// Adds the handlers between the connection and the engine (Hummingbird).
     func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
         let connection = ConnectionGuard(connections: connections)
         try pipeline.addHandler(connection, position: .first)
@@ -82,22 +89,22 @@ extension NIOBSDSocket.Option {
 }
 
 extension HTTPServerBuilder {
-    /// Returns a server for HTTP/1.1 that also responds to invalid HTTP with an error of the contract: 400 `REQUEST_MALFORMED` in the
-    /// standard form.
+    /// Returns a server for HTTP/1.1 whose responses to invalid HTTP are errors of the contract: 400 `REQUEST_MALFORMED` in the standard
+    /// form.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())
     /// ```
     ///
-    /// A request must have one valid `Host`. The size of a body that no route reads is limited. Clients that send or read too slowly, and
-    /// connections beyond the limits, are closed (see ``Connections``).
+    /// A request must have one valid `Host`. If no route reads a body, its size is limited. The server closes connections whose clients
+    /// send or read too slowly, and connections above the limits (see ``Connections``).
     ///
-    /// Each connection is served on its event loop (see docs/decisions/0055-run-requests-on-their-event-loop.md). So run code that blocks
-    /// its thread elsewhere: it would delay all connections of the loop.
+    /// Each connection is served on its event loop (see docs/decisions/0055-run-requests-on-their-event-loop.md). Code that blocks its
+    /// thread would delay all connections of the loop, so run such code on another thread.
     /// - Parameters:
     ///   - renderer: Renders errors.
-    ///   - configuration: The limits of the decoder, and handlers before the engine. Its `idleTimeout` is ignored:
-    ///     ``ConnectionLimits/idleTime`` applies.
+    ///   - configuration: The limits of the decoder, and handlers before the engine. ``ConnectionLimits/idleTime`` applies instead of its
+    ///     `idleTimeout`, which is ignored.
     ///   - connections: The open connections and their limits.
     ///   - securityHeaders: The headers of responses to invalid HTTP.
     public static func contractHTTP1(

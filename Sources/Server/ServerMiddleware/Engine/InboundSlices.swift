@@ -1,32 +1,32 @@
 import NIOCore
 
-/// Passes bytes to the decoder in slices. A slice follows when the engine has taken the requests of the slice before.
+/// Passes bytes to the decoder in slices. The next slice follows when the engine (Hummingbird) has taken all requests of the last slice.
 ///
-/// The decoder parses all requests in the bytes that it gets. Without slices, a client that sends many small requests at once would fill
-/// the memory with their heads: 64 KB contain more than 2,000 requests. With slices, at most one read is pending here. Further bytes stay
-/// in the kernel, whose flow control stops the client.
+/// The decoder parses all requests in the bytes that it gets. A client can send many small requests at once: 64 KB contain more than 2,000
+/// requests. Without slices, the heads of these requests would fill the memory. With slices, at most one read is pending here. Further
+/// bytes stay in the kernel, and its flow control stops the client.
 final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// The size of a slice: more than the head of a usual request.
+    /// The size of a slice. It is larger than the head of a usual request.
     static let size = 2_048
-    /// The largest number of pending bytes. They can be more than one read because the engine reads everything when a client closes its
+    /// The largest number of pending bytes. More than one read can be pending, because the engine reads everything when a client closes its
     /// half of the connection.
     static let limit = 1_048_576
 
     /// The bytes that have not been passed to the decoder.
     private var rest = ByteBuffer()
-    /// Whether slices are being passed, so that a nested read only requests the next one.
+    /// Whether slices are being passed. If they are, a nested read only requests the next slice.
     private var isFeeding = false
     private var isReadWanted = false
     private var hasInputClosed = false
     private let onOverflow: () -> Void
 
     /// Creates the handler of a connection.
-    /// - Parameter onOverflow: Closes the connection because more than ``limit`` bytes are pending.
+    /// - Parameter onOverflow: Closes the connection if more than ``limit`` bytes are pending.
     init(onOverflow: @escaping () -> Void) {
         self.onOverflow = onOverflow
     }
@@ -44,7 +44,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes the next slice, or reads from the connection if there is none.
+    /// Passes the next slice. If there is none, reads from the connection.
     func read(context: ChannelHandlerContext) {
         guard !isFeeding else {
             isReadWanted = true
@@ -59,7 +59,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
             isReadWanted = false
             feed(context)
             context.fireChannelReadComplete()
-            // Ask the engine, from the end of the pipeline, whether it takes more.
+            // A read from the end of the pipeline reaches this handler again only if the engine takes more requests.
             context.channel.read()
         } while isReadWanted && rest.readableBytes > 0
         isFeeding = false
@@ -71,7 +71,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The end of input follows the pending bytes.
+        // The end of input must follow the pending bytes.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, rest.readableBytes > 0 {
             hasInputClosed = true
             // No further read event would request the next slice.
@@ -81,7 +81,7 @@ final class InboundSlices: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes a slice to the decoder. It frees the buffer after the last slice.
+    /// Passes a slice to the decoder. After the last slice, frees the buffer.
     private func feed(_ context: ChannelHandlerContext) {
         guard let slice = rest.readSlice(length: min(Self.size, rest.readableBytes)) else { return }
         if rest.readableBytes == 0 { rest = ByteBuffer() }

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses requests without exactly one valid `Host`. Closes connections when clients expect it: after `Connection: close`, and for
-/// HTTP/1.0 after each response unless the request has `keep-alive`.
+/// Refuses requests without exactly one valid `Host`, and closes connections when clients expect it. Clients expect it after
+/// `Connection: close`. With HTTP/1.0, they expect it after each response, except if the request has `keep-alive`.
 ///
-/// The guard follows the decoder, where the version and all headers of a request are known. It reports the progress of requests and
-/// responses to ``ConnectionGuard``.
+/// The guard is the handler after the decoder, where the version and all headers of a request are known. It reports the progress of
+/// requests and responses to ``ConnectionGuard``.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -15,9 +15,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let connection: ConnectionGuard
     /// Whether no request is accepted after the current one.
     private var hasLastRequest = false
-    /// Whether the last request has arrived; everything after it is ignored.
+    /// Whether the last request has arrived. All later bytes are ignored.
     private var isLastComplete = false
-    /// Whether the head of a request was read and its end wasn't.
+    /// Whether the head of a request has arrived, but not its end.
     private var isReadingRequest = false
     private var isHTTP10 = false
 
@@ -36,7 +36,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return
             }
             guard RequestHost.isValid(in: head) else {
-                // The same error as the parser's for an unreadable request.
+                // Use the error that the parser throws for an unreadable request.
                 errorCaught(context: context, error: HTTPParserError.invalidHeaderToken)
                 return
             }
@@ -60,7 +60,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // The engine sends the error response, after the responses to all earlier requests.
             hasLastRequest = true
             isLastComplete = true
-            // An error within a body ends a request that has been counted already.
+            // If the error is within a body, the request has been counted already.
             if !isReadingRequest { connection.headArrived() }
             isReadingRequest = false
             connection.requestArrived()
@@ -76,7 +76,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             let isClosing = !head.isKeepAlive
             if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
-            // Without a length, the end of the connection marks the end of the body.
+            // Without a length, only the end of the connection marks the end of the body.
             if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
             let isLast = hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {

@@ -4,16 +4,16 @@ import NIOHTTP1
 
 /// The host in a `Host` header, such as `example.com:8080` or `[::1]:8080`.
 ///
-/// Use it instead of comparing the header as text, which would differ in case, port and brackets. Hosts are compared without regard to case
-/// (RFC 3986 §3.2.2), and the port is not compared.
+/// Use it instead of comparing the header as text. Two texts of the same host can differ in case, port and brackets. The comparison of
+/// hosts ignores the case (RFC 3986 §3.2.2) and the port.
 public struct RequestHost: Hashable, Sendable {
-    /// The name or address in lowercase, without port; an IPv6 address without brackets.
+    /// The name or address in lowercase and without port. An IPv6 address has no brackets.
     public let name: String
 
     /// Whether the host is this machine: `localhost`, an address of `127.0.0.0/8`, or `::1`.
     public var isLoopback: Bool { Self.isLoopback(name) }
 
-    /// Whether a name or an address refers to this machine. No name server is queried.
+    /// Whether a name or an address refers to this machine. The method queries no name server.
     /// - Parameter name: The name or address, without port and brackets.
     public static func isLoopback(_ name: String) -> Bool {
         guard let address = IPAddress(name) else { return name.lowercased() == "localhost" }
@@ -24,7 +24,7 @@ public struct RequestHost: Hashable, Sendable {
     ///
     /// A name consists of letters, digits, `-`, `.`, `_` and `~`. Clients of an HTTP server send no other names (RFC 9112 §3.2).
     /// - Parameter value: The value of the header.
-    /// - Returns: `nil` for percent-encoded names, lists and empty values.
+    /// - Returns: The host; `nil` for percent-encoded names, lists and empty values.
     /// - Complexity: O(length).
     public init?(_ value: String) {
         var value = value
@@ -32,7 +32,7 @@ public struct RequestHost: Hashable, Sendable {
         self.name = name.lowercased()
     }
 
-    /// Whether a request has exactly one valid `Host`, as HTTP/1.1 requires; HTTP/1.0 also allows none.
+    /// Whether a request has exactly one valid `Host`, as HTTP/1.1 requires. An HTTP/1.0 request can also have no `Host`.
     static func isValid(in head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         guard var host = hosts.first else { return head.version != .http1_1 }
@@ -77,8 +77,9 @@ public struct RequestHost: Hashable, Sendable {
 extension Request {
     /// Refuses a request for another host name.
     ///
-    /// This prevents DNS rebinding: a web page whose name resolves to this machine must not read responses that are only for local users.
-    /// - Parameter isAccepted: Returns whether requests for a host are served.
+    /// This prevents DNS rebinding. In this attack, the name of a web page resolves to this machine, so that the page can read responses
+    /// for local users.
+    /// - Parameter isAccepted: Returns whether the server handles requests for a host.
     /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
     public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {
         guard let host = RequestHost(head.authority ?? ""), isAccepted(host) else { throw ContractError(.resourceNotFound) }

@@ -6,12 +6,12 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Replaces Hummingbird's responses to invalid HTTP (an unknown method, 80 KB of headers, random bytes) with error responses in the format
-/// of the error contract.
+/// Replaces Hummingbird's responses to invalid HTTP with error responses in the format of the error contract. Examples of invalid HTTP are
+/// an unknown method, 80 KB of headers, and random bytes.
 ///
 /// Such a request never reaches the router. The engine (Hummingbird) itself responds with an empty 400, after the responses to all earlier
-/// requests on the connection. This handler, between the codec and the engine, adds the body and the header `Connection: close`. Because of
-/// this header, ``RequestGuard`` closes the connection after the response.
+/// requests on the connection. This handler is between the codec and the engine. It adds the body and the header `Connection: close`.
+/// Because of this header, ``RequestGuard`` closes the connection after the response.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -33,7 +33,8 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             hasFailed = true
             context.fireErrorCaught(error)
         case is HTTP1TypeConversionError:
-            // The parser accepted the request and the codec did not. The engine only responds to errors of the parser.
+            // The parser accepted the request, but the codec did not. The engine responds only to errors of the parser, so pass such an
+            // error.
             hasFailed = true
             context.fireErrorCaught(HTTPParserError.unknown)
         default: context.fireErrorCaught(error)
@@ -41,7 +42,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The rest of a request whose head was refused.
+        // Ignore the rest of a request whose head was refused.
         guard !hasFailed else { return }
         context.fireChannelRead(data)
     }
@@ -57,7 +58,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }
 
-    /// Whether this is the empty 400 of the engine. A response of a route has the code in a header.
+    /// Whether a response is the empty 400 of the engine. Responses of routes have an error code in a header.
     private static func isEngineResponse(_ head: HTTPResponse) -> Bool {
         head.status == .badRequest && head.headerFields[.contentLength] == "0" && head.headerFields[.errorCode] == nil
     }

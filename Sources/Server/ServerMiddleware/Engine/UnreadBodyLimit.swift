@@ -1,20 +1,20 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose client continues to send a body after the response. No route reads this body, and the engine would accept all
-/// of it at any size and speed.
+/// Closes a connection if its client continues to send a body after the response. No route reads such a body. Without this handler, the
+/// engine (Hummingbird) would accept the whole body at any size and speed.
 ///
-/// If the rest of the body exceeds 64 KiB, the connection closes after 1 s, so that the client can read the response. Otherwise, it closes
-/// after 15 s. If the body ends before that, the connection stays open for the next request.
+/// If the rest of the body exceeds 64 KiB, the connection closes 1 s later, so that the client can read the response. If the rest has not
+/// arrived completely after 15 s, the connection closes, too. If the body ends before that, the connection stays open for the next request.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The largest rest of a body, in bytes.
+    /// The largest size, in bytes, of the rest of a body.
     private static let size = 65_536
-    /// The time in which the rest must arrive.
+    /// The time within which the rest of a body must arrive.
     private static let time = TimeAmount.seconds(15)
 
     private var outstanding = 0

@@ -11,10 +11,10 @@ public import StrictJSON
 /// throw ContractError(.resourceAlreadyExists, details: ["title": "Groceries"])
 /// ```
 ///
-/// It has the facts, and no text in a particular language: ``ContractErrorMiddleware`` renders it in the client's language and format. To
-/// throw errors of your own types instead, conform them to ``ContractErrorConvertible``.
+/// The error has facts, but no text in a particular language. ``ContractErrorMiddleware`` renders it in the client's language and format.
+/// To throw errors of your own types instead, conform them to ``ContractErrorConvertible``.
 ///
-/// Clients receive the code, the message, the details and the problems. Only ``underlying`` stays on the server.
+/// Clients receive the code, the message, the details and the problems. They do not receive ``underlying``.
 public struct ContractError: Error, Sendable {
     /// A problem with one value of the input.
     public struct Problem: Hashable, Sendable {
@@ -26,7 +26,7 @@ public struct ContractError: Error, Sendable {
         /// Creates a problem.
         /// - Parameters:
         ///   - path: The path of the value.
-        ///   - code: The code of the problem, whose text in the catalogue is shown at the field.
+        ///   - code: The code of the problem. Apps show its text in the catalogue at the field.
         public init(path: FieldPath, code: ErrorCode) {
             self.path = path
             self.code = code
@@ -38,26 +38,26 @@ public struct ContractError: Error, Sendable {
 
     /// The code. The catalogue defines its status and its text.
     public var code: ErrorCode
-    /// A text that is more specific than that of the catalogue.
+    /// A text that is more specific than the text of the catalogue.
     public var message: LocalizedText?
-    /// Further facts, for programs. Never put secrets or personal data of others here: clients receive them.
+    /// Further facts, for programs. Clients receive them, so never put secrets or personal data of other users here.
     public var details: JSONObject
-    /// All problems with the input. A response has at most ``maximumProblems``.
+    /// All problems with the input. A response contains at most ``maximumProblems`` of them.
     public var problems: [Problem]
-    /// The time after which a retry makes sense, rounded up to seconds in `Retry-After`. If it is `nil`, responses with 429 and 503 have
-    /// five seconds, and other responses have no delay.
+    /// The time after which a retry makes sense. `Retry-After` contains it, rounded up to seconds. If it is `nil`, responses with 429 and
+    /// 503 contain five seconds, and other responses contain no `Retry-After`.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
-    /// The format of the response, if the route has chosen one.
+    /// The format of the response; `nil` if the route has not chosen a format.
     public var form: ErrorForm?
     /// The original error, for the log. No response contains it.
     public var underlying: (any Error)?
 
     /// Creates an error.
     /// - Parameters:
-    ///   - code: The code, of the catalogue or of your own.
-    ///   - message: A text that is more specific than that of the catalogue; `nil` uses the catalogue's text.
+    ///   - code: The code, from the catalogue or your own.
+    ///   - message: A text that is more specific than the text of the catalogue; `nil` uses the catalogue's text.
     ///   - details: Further facts for programs.
     ///   - problems: The problems with the input.
     ///   - retryAfter: The time after which a retry makes sense.
@@ -82,7 +82,7 @@ public struct ContractError: Error, Sendable {
     }
 
     /// Returns an error that reports all problems with the input at once.
-    /// - Parameter problems: The problems. A response has at most ``maximumProblems`` of them.
+    /// - Parameter problems: The problems. A response contains at most ``maximumProblems`` of them.
     /// - Returns: An error with the code that all problems share. If they have different codes, or if there are none, the code is
     ///   `VALIDATION_INVALID_INPUT`.
     public static func invalid(_ problems: [Problem]) -> ContractError {
@@ -95,27 +95,27 @@ public struct ContractError: Error, Sendable {
 }
 
 extension ContractError {
-    /// The delay that a response with the standard catalogue has in `Retry-After`.
+    /// The delay in `Retry-After` of a response with the standard catalogue.
     package var namedWait: Duration? {
         retryAfter ?? Self.usualWait(ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// Whether the code is an internal error of the server in the standard catalogue, so that the error is logged.
+    /// Whether the code is an internal error of the server in the standard catalogue. Such errors are logged.
     package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
-    /// Returns the delay of a response with 429 or 503 whose error has no delay. Clients must know when to retry.
+    /// Returns the delay if a 429 or 503 error has none. Clients must know when to retry.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
 }
 
 extension ErrorCatalogue {
-    /// Returns whether a code is an internal error of the server. The code of an app counts by its own status.
+    /// Returns whether a code is an internal error of the server. For the code of an app, its own status decides.
     func isFault(_ code: ErrorCode) -> Bool { (closestDefinition(to: code)?.status ?? 500) == 500 }
 }
 
 extension ContractError: CustomStringConvertible {
-    /// The code and the paths, for the log. No texts, no details and no underlying error.
+    /// The code and the paths, for the log. The text contains no message, no details and no underlying error.
     public var description: String {
         problems.isEmpty ? code.rawValue : "\(code) at \(problems.map(\.path.pointer).joined(separator: ", "))"
     }
@@ -123,8 +123,8 @@ extension ContractError: CustomStringConvertible {
 
 /// An error of an app that can be converted to an error of the contract.
 ///
-/// If a route throws it, the response is that of its ``contractError``, and the error itself is never sent. Errors that don't conform get
-/// `SERVER_INTERNAL_ERROR`.
+/// If a route throws such an error, the client gets the response for its ``contractError``. The error itself is never sent. For an error
+/// that doesn't conform, the client gets `SERVER_INTERNAL_ERROR`.
 public protocol ContractErrorConvertible: Error {
     /// The corresponding error of the contract.
     var contractError: ContractError { get }
@@ -136,7 +136,7 @@ extension ContractError: HTTPResponseError {
         .init(code: ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// The response if there is no ``ContractErrorMiddleware``: in the standard format, with the standard catalogue.
+    /// The response if no ``ContractErrorMiddleware`` handles the error. It has the standard format and uses the standard catalogue.
     public func response(from request: Request, context: some RequestContext) -> Response {
         ContractErrorRenderer().response(for: self, to: request, requestID: context.requestID)
     }
@@ -145,8 +145,8 @@ extension ContractError: HTTPResponseError {
 extension ContractError {
     /// Converts any thrown error to an error of the contract.
     ///
-    /// An error of the framework keeps its status and headers, but not its text. Any other error becomes an internal error without details,
-    /// and is stored as ``underlying`` for the log.
+    /// An error of the framework keeps its status and headers, but not its text. Any other error becomes an internal error without details.
+    /// The original error is stored as ``underlying`` for the log.
     /// - Parameters:
     ///   - error: The thrown error.
     ///   - request: The request, from which errors of the framework create their headers.
@@ -159,7 +159,7 @@ extension ContractError {
         case let error as any HTTPResponseError:
             let headers = (try? error.response(from: request, context: context))?.headers ?? [:]
             self.init(error, headers: headers)
-            // Middleware of the framework, such as that for CORS, wraps errors in its own types.
+            // Middleware of the framework wraps errors in its own types. An example is the CORS middleware.
             if let code = headers[.errorCode] { self.code = ErrorCode(code) }
         default: self.init(.serverInternalError)
         }
@@ -181,7 +181,7 @@ extension ContractError {
 }
 
 extension ErrorCode {
-    /// Returns the general code of a status; any unknown 4xx is `REQUEST_MALFORMED`, and any 5xx an internal error.
+    /// Returns the general code of a status. An unknown 4xx status is `REQUEST_MALFORMED`, and a 5xx status is an internal error.
     init(forStatus status: HTTPResponse.Status) {
         self =
             switch status.code {

@@ -7,10 +7,10 @@ import Timekeeping
 
 /// Renders a ``ContractError`` as a response: the code, a text in the client's language, headers, and a body.
 ///
-/// Pass one value to ``ContractRouter``, ``ContractGroup`` and `contractHTTP1`, so that all errors of a server have the same formats. Use
-/// it directly only to respond outside of a router.
+/// Pass the same value to ``ContractRouter``, ``ContractGroup`` and `contractHTTP1`, so that all errors of a server have the same formats.
+/// Use it directly only if you respond outside of a router.
 ///
-/// Rendering neither suspends nor logs. ``ContractErrorMiddleware`` logs internal errors.
+/// Rendering doesn't suspend and doesn't log. ``ContractErrorMiddleware`` logs internal errors.
 public struct ContractErrorRenderer: Sendable {
     /// The codes and their texts.
     public var catalogue: ErrorCatalogue
@@ -19,7 +19,7 @@ public struct ContractErrorRenderer: Sendable {
     /// The choice of the language.
     public var localization: Localization
     /// The address of the pages of error codes, such as `https://api.example.com/errors`, or `/errors` for a path of this server. The
-    /// `type` of problem details is the page of the code, one segment below. If `nil`, the `type` is a URN.
+    /// `type` of problem details is then the address of the code's page, such as `/errors/CODE`. If `nil`, the `type` is a URN.
     public var pages: String?
     private let now: @Sendable () -> Date
 
@@ -44,10 +44,10 @@ public struct ContractErrorRenderer: Sendable {
         self.now = now
     }
 
-    /// Returns the response for an error. The response to HEAD has the headers, including `Content-Length`, and no body.
+    /// Returns the response for an error. The response to HEAD has no body, but it has the headers, including `Content-Length`.
     /// - Parameters:
     ///   - error: The error.
-    ///   - request: The failed request, whose headers determine the language and the format.
+    ///   - request: The failed request. Its headers determine the language and the format.
     ///   - requestID: The id of the request in the log.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
         let form = forms.form(for: request, chosen: error.form)
@@ -62,8 +62,8 @@ public struct ContractErrorRenderer: Sendable {
 
     /// Returns the head and the body of a response.
     ///
-    /// The head has the headers of the error, and those of the contract: the code, the request id, the language, `Vary`, `Cache-Control:
-    /// no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
+    /// The head contains the headers of the error and the headers of the contract. The latter are the code, the request id, the language,
+    /// `Vary`, `Cache-Control: no-store`, and the delay if there is one. A 401 without `WWW-Authenticate` gets `Bearer` (RFC 9110 §15.5.2).
     func responseParts(
         for error: ContractError,
         in language: Language,
@@ -111,13 +111,13 @@ public struct ContractErrorRenderer: Sendable {
         )
     }
 
-    /// The page of the code if there is one, otherwise a URN.
+    /// The address of the code's page if there are pages, otherwise a URN.
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"
     }
 
-    /// The text: that of the error, the exact delay for a limit, or that of the catalogue.
+    /// The text of the error if it has one. Otherwise, the exact delay for a limit, or the text of the catalogue.
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {
         if let message = error.message { return message }
         if definition?.status == 429, let wait = error.retryAfter { return ContractText.limited(wait: wait) }

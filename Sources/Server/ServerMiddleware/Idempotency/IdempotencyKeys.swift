@@ -19,16 +19,18 @@ import Synchronization
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
 /// application.addServices(keys)
 /// ```
-/// The service removes expired keys every `sweepInterval`. Every second it also retries to finish or release keys for which the store has
-/// failed, at most 10,000. Without the service, expired keys are removed only when a client has used its share, and failed writes are not
-/// retried, so their keys stay claimed until their leases end.
+/// The service removes expired keys every `sweepInterval`. Each second, it also retries writes to the store that have failed: to finish or
+/// to release a key. It retries at most 10,000 such writes.
 ///
-/// If the store fails to claim a key, the request is not executed and gets 503. If the store fails to finish a key, the response is sent,
-/// and a repetition gets 409 until the retry succeeds. If no retry succeeds before the end of the lease, the request can be executed
-/// again.
+/// Without the service, expired keys are removed only when a client has used its share. Failed writes are not retried, so their keys stay
+/// claimed until their leases end.
 ///
-/// All members are thread-safe. After a crash, a repetition gets 409 until the lease ends, and is then executed; a handler that uses
-/// ``Idempotency/IdempotentRequest/commit(_:)`` prevents a second execution.
+/// If the store fails to claim a key, the request is not executed, and the client gets 503. If the store fails to finish a key, the
+/// response is sent. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a repetition is
+/// executed.
+///
+/// All members are thread-safe. After a crash, a repetition gets 409 until the lease ends. After that, it is executed. To prevent this
+/// second execution, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
 public final class IdempotencyKeys: Sendable {
     private let store: any IdempotencyStore
     let secret: IdempotencySecret
@@ -39,29 +41,28 @@ public final class IdempotencyKeys: Sendable {
     private let metrics: IdempotencyMetrics
     /// The fingerprints of the requests that this process is executing, by their keys.
     ///
-    /// The process refuses repetitions of these requests even after their leases have ended, because leases are for processes that died. A
-    /// slow route therefore runs once per process.
+    /// The process refuses repetitions of these requests, even after their leases have ended. Leases only serve to free the keys of
+    /// processes that died. So a slow route never runs twice at the same time in one process.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
-    /// Claims that the store failed to finish or release. `settleRest()` retries them until their leases end, after which their keys are
-    /// free.
+    /// Claims that the store failed to finish or to release. `settleRest()` retries these writes until the leases of the claims end.
     private let unsettled = Mutex<[Unsettled]>([])
-    /// The maximum number of such claims, which bounds their memory. Further claims wait for the end of their leases.
+    /// The largest number of claims in `unsettled`, which limits their memory. Further claims are not retried: their leases end.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
 
     /// Creates the keys of a store.
     /// - Parameters:
-    ///   - store: The store. The default is a `MemoryIdempotencyStore`, whose keys end with the process.
-    ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, also after a
-    ///     restart. The default is random.
+    ///   - store: The store. The default is a `MemoryIdempotencyStore`. Its keys are lost when the process ends.
+    ///   - secret: The secret with which keys and requests are hashed. All servers that share the store need the same secret, and they need
+    ///     it again after a restart. The default is random.
     ///   - lifetime: The time for which a finished key is stored and its response is repeated; 24 hours by default.
-    ///   - lease: The time from the claim of a key until another process may claim it; 60 s by default. It must be longer than any route
-    ///     takes: if a route takes longer, a repetition that reaches another process is executed a second time.
+    ///   - lease: The time from the claim of a key until another process may claim it; 60 s by default. It must be longer than the longest
+    ///     time of a route. Otherwise, a repetition that reaches another process is executed a second time.
     ///   - sweepInterval: The time between two removals of expired keys; 5 minutes by default.
     ///   - clock: The clock for `sweepInterval` and for the retries of failed writes.
     ///   - logger: The logger for failures of the removal. Failures within a request are logged by the logger of its context.
     ///   - metrics: The factory of the counter `idempotency_requests`; the factory of `MetricsSystem` if `nil`.
-    ///   - now: The wall clock for leases and expiries. Servers that share a store need clocks that agree to within much less than `lease`.
+    ///   - now: The wall clock for leases and expiries. The clocks of servers that share a store must differ by much less than `lease`.
     /// - Precondition: `lifetime`, `lease` and `sweepInterval` are positive.
     public init<C: Clock>(
         store: any IdempotencyStore = MemoryIdempotencyStore(),
@@ -89,15 +90,16 @@ public final class IdempotencyKeys: Sendable {
 
     /// Claims the key of a request.
     ///
-    /// The process checks its own running requests first, and the store after that. If the store fails, the method throws, because an
-    /// execution without a claim could be a second one.
+    /// The process first checks its own running requests, and then the store. If the store fails, the method throws. Without a claim, the
+    /// request could be executed a second time.
     /// - Parameters:
     ///   - claim: The claim of the request.
     ///   - logger: The logger for failures of the store.
-    /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. In the second case, the caller must call
+    /// - Returns: The stored response to repeat; `nil` if the caller must execute the request. After the execution, the caller must call
     ///   ``settle(_:with:_:)`` or ``leave(_:)``.
     /// - Throws: ``ContractError`` with
-    ///   - `REQUEST_CONFLICT` if the first request is still running (with a retry delay), or has no stored response (without one);
+    ///   - `REQUEST_CONFLICT` if the first request is still running (with a retry delay), or if its response is not stored (without a
+    ///     delay);
     ///   - `REQUEST_KEY_REUSED` if the key was used for a request with another fingerprint;
     ///   - `RATE_LIMIT_EXCEEDED` if the client has used its share, with a retry delay of 1 s to 1 h;
     ///   - `SERVER_SERVICE_UNAVAILABLE` if the store fails, with a retry delay of 1 s.
@@ -112,7 +114,8 @@ public final class IdempotencyKeys: Sendable {
         }
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
-            // A body that can't be decrypted counts as not stored, such as one that an earlier version stored without encryption.
+            // If a body can't be decrypted, the response counts as not stored. An example is a response that an earlier version stored
+            // without encryption.
             if case .finished(let stored?) = outcome, let response = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
@@ -155,26 +158,26 @@ public final class IdempotencyKeys: Sendable {
             throw ContractError(.requestKeyReused)
         case .full(let wait):
             metrics.count(.full)
-            // The delay is one hour at most, because the client's share grows when keys of other clients expire.
+            // The delay is one hour at most. The client's share can grow before that, when keys of other clients expire.
             throw ContractError.limited(wait: min(max(.seconds(1), wait), .seconds(3_600)))
         }
     }
 
     /// Finishes or releases a key after its request was executed.
     ///
-    /// The write runs in a new task, so that it also happens if the task of the request is canceled. If it fails, the method logs the
-    /// failure and returns; the write is retried later.
+    /// The write runs in a new task, so it also happens if the task of the request is canceled. If the write fails, the method logs the
+    /// failure and returns. The service retries the write later.
     /// - Parameters:
     ///   - claim: The claim that has the key.
     ///   - outcome: The way in which the request ended.
     ///   - logger: The logger for failures of the store.
     func settle(_ claim: IdempotencyClaim, with outcome: Outcome, _ logger: Logger) async {
-        // The work is done even if the task of the request is canceled, so the write must not be canceled with it.
+        // The route has done its work, so the write must happen even if the task of the request is canceled.
         let write = Task { try await self.write(outcome, of: claim) }
         let result = await write.result
         leave(claim)
         guard case .failure(let error) = result else { return }
-        // The response is sent nevertheless. The key stays claimed until a retry succeeds or the lease ends.
+        // The response is sent although the write failed. The key stays claimed until a retry succeeds or the lease ends.
         settleLater(claim, outcome)
         metrics.count(.failed)
         logger.error("Idempotency key settlement failed", metadata: .failure(error))
@@ -195,14 +198,14 @@ public final class IdempotencyKeys: Sendable {
         }
     }
 
-    /// Adds a claim to the ones that are retried, up to the maximum number.
+    /// Adds a claim to the claims that are retried, up to the largest number.
     private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
         let leaseEnd = now().addingTimeInterval(lease / .seconds(1))
         let rest = Unsettled(claim: claim, outcome: outcome, leaseEnd: leaseEnd)
         unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
-    /// Retries the failed writes in their order, and stops at the first failure. Writes whose leases have ended are dropped.
+    /// Retries the failed writes in their order, and stops at the first failure. A write is dropped if its lease has ended.
     func settleRest() async {
         let now = now()
         var rest = unsettled.withLock { unsettled in
@@ -222,7 +225,7 @@ public final class IdempotencyKeys: Sendable {
         running.withLock { $0[claim.key] = nil }
     }
 
-    /// A write that the store has failed to do.
+    /// A write to the store that has failed.
     private struct Unsettled: Sendable {
         let claim: IdempotencyClaim
         let outcome: Outcome
@@ -234,7 +237,7 @@ public final class IdempotencyKeys: Sendable {
     enum Outcome: Sendable {
         /// The request failed, or its response is not final. A repetition is executed.
         case released
-        /// The response is final. It is `nil` if it can't be stored; then repetitions are refused.
+        /// The response is final. It is `nil` if it can't be stored. In this case, repetitions are refused.
         case finished(IdempotentResponse?)
     }
 }
@@ -262,15 +265,15 @@ extension IdempotencyKeys: CustomStringConvertible {
 struct IdempotencyMetrics: Sendable {
     /// The values of the dimension `outcome`.
     enum Outcome: String, CaseIterable {
-        /// The request was executed. A request whose key the store fails to finish is counted as `failed`, too.
+        /// The request was executed. If the store failed to finish its key, the request is also counted as `failed`.
         case executed
         /// The request got the stored response.
         case replayed
-        /// The request was refused with 409, because the first request is still running, in this or another process.
+        /// The request was refused with 409, because the first request is still running in this process or in another one.
         case running
         /// The request was refused with 422, because its key was used for another request.
         case reused
-        /// The request was refused with 409, because the first request was executed and its response is not stored.
+        /// The request was refused with 409. The first request was executed, but its response is not stored.
         case notKept = "not_kept"
         /// The request was refused with 429, because the client has used its share of the store.
         case full

@@ -5,7 +5,7 @@ public import Idempotency
 import RateLimiting
 import StrictJSON
 
-/// A middleware that executes a request with an `Idempotency-Key` once, even if the client repeats it
+/// A middleware that executes a request with an `Idempotency-Key` only once, even if the client repeats it
 /// (draft-ietf-httpapi-idempotency-key-header-07).
 ///
 /// ```swift
@@ -21,22 +21,23 @@ import StrictJSON
 /// | has a new key, and the client has used its share of the store | 429 `RATE_LIMIT_EXCEEDED` with Retry-After |
 /// | comes while the store fails | 503 `SERVER_SERVICE_UNAVAILABLE` with Retry-After |
 ///
-/// Requests with safe methods (GET, HEAD, OPTIONS, TRACE) and requests without a key pass unchanged. A key belongs to its client, method
-/// and route, so equal keys of two methods or routes are different keys.
+/// Requests without a key and requests with safe methods (GET, HEAD, OPTIONS, TRACE) pass unchanged. A key belongs to its client, method
+/// and route. For example, a POST and a PUT with equal keys are two different requests.
 ///
 /// **Responses.** If the route throws or responds with 408, 429 or 5xx, the key is released, and a repetition is executed. Any other
-/// response is final. It is stored if its body has a known length of at most 64 KiB; otherwise it is sent once. Only header fields for
-/// which `IdempotentResponse.isSafe(_:)` returns true are stored. The stored body is encrypted with a key that depends on the
-/// client's key. If responses contain secrets, clients must use keys that can't be guessed, such as random UUIDs.
+/// response is final. The middleware stores a final response if its body has a known length of at most 64 KiB. Otherwise, it sends the
+/// response only once. It stores only header fields for which `IdempotentResponse.isSafe(_:)` returns true. The stored body is encrypted,
+/// and the encryption key depends on the idempotency key of the client. So if responses contain secrets, clients must use idempotency keys
+/// that can't be guessed, such as random UUIDs.
 ///
-/// **Crashes.** If the process is killed after the work and before the key is finished, a repetition gets 409 until the lease ends. Then it
-/// is executed a second time. A handler prevents that with ``Idempotency/IdempotentRequest/commit(_:)``.
+/// **Crashes.** A process can be killed after the work, but before it has finished the key. In this case, a repetition gets 409 until the
+/// lease ends. After that, it is executed a second time. To prevent this, use ``Idempotency/IdempotentRequest/commit(_:)`` in the handler.
 ///
-/// **Deadlines.** Add the middleware to a group of a ``ContractRouter`` or of another router that applies deadlines outside the middleware.
-/// A route that continues after its deadline then keeps its key, and a repetition gets its response.
+/// **Deadlines.** The deadline must be applied outside this middleware, as in a group of a ``ContractRouter``. Then a route that continues
+/// after its deadline keeps its key, and a repetition gets the response of the route.
 ///
-/// **Cost.** The bodies of a request with a key and of a response that is stored are buffered in memory. Each request with a key needs a
-/// claim in the store and, if it is executed, a second write.
+/// **Cost.** The middleware stores two bodies in memory: the body of a request with a key, and the body of a response that is stored. Each
+/// request with a key needs a claim in the store. If the request is executed, it also needs a second write.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let keys: IdempotencyKeys
     private let isRequired: Bool
@@ -48,8 +49,9 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`. Safe methods never need a key.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
-    ///   - owner: A closure that returns the client to which the key of a request belongs: the account of an authorized request, otherwise
-    ///     the address. It is called only for requests with a valid key. Its errors are thrown, and the request is not executed.
+    ///   - owner: A closure that returns the client to which the key of a request belongs. For an authorized request, this is its account,
+    ///     otherwise its address. The closure is called only for requests with a valid key. If it throws, the error is rethrown, and the
+    ///     request is not executed.
     public init(
         _ keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -60,7 +62,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     /// Executes the request, or responds with a stored response.
-    /// - Throws: ``ContractError`` for an invalid or missing key and for a refused claim; errors of the reader, the `owner` and the route.
+    /// - Throws: ``ContractError`` if the key is invalid or missing, or if the claim is refused; errors of the reader, the `owner` and the
+    ///   route are rethrown.
     public func handle(
         _ request: Request,
         context: Context,
@@ -87,7 +90,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch {
             await keys.settle(claim, with: .released, context.logger)
             guard error is LostIdempotencyKey else { throw error }
-            // A repetition has claimed the key and does the work, so this request is refused as if it were the later one.
+            // A repetition has claimed the key and does the work. So refuse this request, although it was the first one.
             throw ContractError(.requestConflict, details: RepeatedRequestState.running.details, retryAfter: .seconds(1))
         }
         // The handler has finished the key in its transaction.
@@ -98,7 +101,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         return try await settle(claim, with: response, context)
     }
 
-    /// Returns the key of a request; `nil` if it has none and needs none.
+    /// Returns the key of a request; `nil` if the request has no key and needs none.
     private func key(of request: Request) throws -> IdempotencyKey? {
         let details: JSONObject = ["header": "Idempotency-Key"]
         do {
@@ -118,7 +121,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
-        // A body without a known length may never end, so it is sent without buffering and can't be repeated.
+        // A body without a known length may never end. So it is sent without buffering and can't be repeated.
         guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .finished(nil), context.logger)
             return response
@@ -129,7 +132,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
             await keys.settle(claim, with: .finished(stored), context.logger)
             return response
         } catch {
-            // The work is done, although the response can't be sent. A second execution would be wrong.
+            // The work is done, although the response can't be sent. The work must not be done a second time.
             await keys.settle(claim, with: .finished(nil), context.logger)
             throw error
         }
@@ -139,7 +142,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
 extension RouterMethods {
     /// Returns a group of routes that execute a request with an `Idempotency-Key` once; see ``IdempotencyMiddleware``.
     ///
-    /// Use this method for routes with authorized requests, and let the closure return their account.
+    /// Use this method for authorized requests. The closure should return their account.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
@@ -158,13 +161,13 @@ extension RouterMethods {
 extension RouterMethods where Context: RemoteAddressRequestContext {
     /// Returns a group of routes that execute a request with an `Idempotency-Key` once. The keys belong to the addresses of the clients.
     ///
-    /// Use this method only for routes without authorized requests: a phone that changes its network between two attempts has another
-    /// address, and its request is executed again.
+    /// Use this method only for routes without authorized requests. A phone can change its network between two attempts. It then has
+    /// another address, and its request is executed again.
     /// - Parameters:
     ///   - keys: The keys, shared by all routes of the server.
     ///   - isRequired: Whether a request without a key is refused with 400 `REQUEST_MALFORMED`.
     ///   - reader: The reader of request bodies, which limits their size and the time in which they must arrive.
-    ///   - identity: The rule that finds the address of a client, for example behind a proxy.
+    ///   - identity: The rule that determines the address of a client, for example behind a proxy.
     public func idempotent(
         by keys: IdempotencyKeys,
         isRequired: Bool = false,
@@ -178,7 +181,7 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
 }
 
 extension IdempotencyOwner {
-    /// Returns the owner for an unauthenticated request: the address that ``ClientIdentity`` has found, and its network.
+    /// Returns the owner of a request without authentication: the address of the client that ``ClientIdentity`` returns, and its network.
     public static func client(_ address: ClientAddress) -> IdempotencyOwner {
         .address(address, network: address.network ?? "")
     }
@@ -191,7 +194,7 @@ extension Response {
         headers[.idempotencyReplayed] = "true"
     }
 
-    /// Creates a response from one that is stored or will be stored.
+    /// Creates a response from a response that is stored or will be stored.
     init(_ stored: IdempotentResponse) {
         self.init(
             status: .init(code: stored.status),
@@ -212,7 +215,7 @@ extension Response {
 }
 
 extension HTTPRequest.Method {
-    /// Whether the method is safe, so that its requests change nothing (RFC 9110 §9.2.1).
+    /// Whether the method is safe. A request with a safe method changes nothing (RFC 9110 §9.2.1).
     var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }
 

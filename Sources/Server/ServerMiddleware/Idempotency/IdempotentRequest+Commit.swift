@@ -2,8 +2,7 @@ public import Hummingbird
 public import Idempotency
 
 extension IdempotentRequest {
-    /// Does the work of a request and finishes its key in one transaction, so that the work is done exactly once even if the process is
-    /// killed.
+    /// Does the work of a request and finishes its key in one transaction. So the work is done exactly once, even if the process is killed.
     ///
     /// ```swift
     /// try await IdempotentRequest.commit { request in
@@ -16,25 +15,25 @@ extension IdempotentRequest {
     /// }
     /// ```
     /// The keys and the data of the work must be in the same database. `SQLiteStores` and `PostgresStores` contain `finish(with:in:)` for
-    /// their transactions. For another `IdempotencyStore`, write such a method. In the transaction, it
-    /// 1. stores the response of ``stored(_:)`` with the expiry `expiry`, if the `claim` still has the key;
-    /// 2. throws `LostIdempotencyKey` if the claim has lost the key, so that the transaction is rolled back;
-    /// 3. calls ``noteFinished()``.
+    /// their transactions. For another `IdempotencyStore`, write such a method. In the transaction, the method must
+    /// 1. store the response of ``stored(_:)`` with the expiry `expiry`, if the `claim` still has the key;
+    /// 2. throw `LostIdempotencyKey` if the claim has lost the key, so that the transaction is rolled back;
+    /// 3. call ``noteFinished()``.
     ///
     /// | a process is killed | a repetition of the request |
     /// |---|---|
     /// | before the commit | gets 409 until the lease ends, then is executed for the first time |
     /// | after the commit | gets the stored response |
     ///
-    /// If the route throws after the commit, a repetition also gets the stored response. The response is stored with any status, even one
-    /// that the middleware doesn't store, so throw an error for a refusal that isn't final.
+    /// If the route throws after the commit, a repetition also gets the stored response. The response is stored with any status, even with
+    /// a status that the middleware doesn't store. So throw an error for a refusal that isn't final.
     ///
-    /// Effects outside the transaction, such as an email or a call of another server, can be repeated. The route must end within the lease
-    /// of its ``IdempotencyKeys``: after that, another process may have claimed the key, and the transaction fails with
-    /// `LostIdempotencyKey`. Don't catch this error; the middleware responds with 409.
+    /// Effects outside the transaction can happen twice. Examples are an email and a call of another server. The route must end within the
+    /// lease of its ``IdempotencyKeys``. After that, another process may have claimed the key, and the transaction then fails with
+    /// `LostIdempotencyKey`. Don't catch this error: the middleware responds to it with 409.
     /// - Parameter transaction: The work. It gets `nil` for a request without a key. If it throws, its transaction must be rolled back.
     /// - Returns: The response that the closure returns, with its safe header fields.
-    /// - Throws: The error of the closure. Then the middleware treats the key as not finished.
+    /// - Throws: The error of the closure. The middleware then treats the key as not finished.
     public static func commit(
         _ transaction: (IdempotentRequest?) async throws -> IdempotentResponse
     ) async throws -> Response {
@@ -49,13 +48,13 @@ extension IdempotentRequest {
 
     /// Does the work of a request whose response is known before the work.
     ///
-    /// If the store that writes the change is in the database of the keys, it finishes the key in the transaction of the change. Otherwise
-    /// the middleware finishes the key after the route.
+    /// A store that writes the change can be in the database of the keys. Such a store finishes the key in the transaction of the change.
+    /// Otherwise, the middleware finishes the key after the route.
     /// - Parameters:
-    ///   - response: The response to the request and its repetitions, if the work changes something.
+    ///   - response: The response to the request and to its repetitions, if the work changes something.
     ///   - work: The work, with at most one change by a store that finishes keys.
     /// - Returns: The value that the closure returns.
-    /// - Throws: Errors of the closure and of the response's body. Then the middleware treats the key as not finished.
+    /// - Throws: Errors of the closure and of the response's body. The middleware then treats the key as not finished.
     package static func committing<Value>(
         _ response: Response,
         _ work: () async throws -> Value

@@ -1,25 +1,26 @@
 import ErrorContract
 public import HTTPTypes
 
-/// The rule that finds the client of a request: the connection's peer, or the address that trusted proxies report.
+/// The rule that determines the client of a request: the connection's peer, or the address that trusted proxies report.
 ///
 /// ```swift
 /// let identity = ClientIdentity(trustedProxies: [try IPRange("10.0.0.7")])
 /// let client = identity.client(peer: IPAddress("10.0.0.7"), headers: request.headers)
 /// ```
 ///
-/// If the peer is not a trusted proxy, forwarding fields are ignored. If it is a trusted proxy, these rules apply:
+/// If the peer is not a trusted proxy, forwarding fields (`Forwarded`, `X-Forwarded-For`) are ignored. If it is one, these rules apply:
 ///
-/// - The client is the right-most hop that is not a trusted proxy.
+/// - The client is the right-most hop that is not a trusted proxy. A hop is an address in a forwarding field.
 /// - If a hop is unreadable, hidden or unknown, the client is the proxy that reported it.
-/// - If all hops are trusted, the client is the left-most one.
-/// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. In this case a client has sent one of the fields, and it is
-///   unknown which one. So such a client gains only one identity, which all such clients share.
+/// - If all hops are trusted, the client is the left-most hop.
+/// - If `Forwarded` and `X-Forwarded-For` disagree, the client is the peer. In this case, a client has sent one of the two fields, and the
+///   server can't know which one. All such clients share the identity of the peer, so such a client gains only this one identity.
 ///
-/// Each trusted proxy must append to the field that it sends, as proxies do by default, and not only forward it.
+/// Each trusted proxy must append an address to the field that it sends. Proxies do this by default. A proxy must not only forward the
+/// field.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The proxies whose fields are trusted. A client with one of these addresses can claim any address: list single proxies, not networks
-    /// that contain clients.
+    /// The proxies whose fields are trusted. A client with one of these addresses can claim any address. So list single proxies, and not
+    /// networks that contain clients.
     public var trustedProxies: [IPRange]
     /// The number of leading bits of an IPv6 address that identify a client.
     public let ipv6Prefix: Int
@@ -31,7 +32,7 @@ public struct ClientIdentity: Hashable, Sendable {
     /// - Parameters:
     ///   - trustedProxies: The proxies whose fields are trusted; none by default.
     ///   - ipv6Prefix: The number of leading bits of an IPv6 address that identify a client. 64 is the smallest network that providers
-    ///     assign; use 56 or 48 if clients change it often.
+    ///     assign. Use 56 or 48 if clients often change their /64.
     /// - Precondition: `ipv6Prefix` is one of ``ipv6Prefixes``.
     public init(trustedProxies: [IPRange] = [], ipv6Prefix: Int = 64) {
         precondition(Self.ipv6Prefixes.contains(ipv6Prefix), "ipv6Prefix must be from 48 to 64 (is \(ipv6Prefix))")
@@ -43,9 +44,9 @@ public struct ClientIdentity: Hashable, Sendable {
     /// - Parameters:
     ///   - peer: The other end of the connection; `nil` if it has no address, as on a local socket.
     ///   - headers: The request's header fields.
-    /// - Returns: The client; ``ClientAddress/unknown`` without a peer.
-    /// - Complexity: O(length of the two fields · number of proxies), of which at most 32 hops are read. O(number of proxies) for a peer
-    ///   that isn't trusted.
+    /// - Returns: The client; ``ClientAddress/unknown`` if there is no peer address.
+    /// - Complexity: O(length of the two fields · number of proxies). At most 32 hops are read. For a peer that isn't trusted, O(number of
+    ///   proxies).
     public func client(peer: IPAddress?, headers: HTTPFields) -> ClientAddress {
         guard let peer else { return .unknown }
         guard trusts(peer) else { return folded(peer) }
@@ -56,7 +57,7 @@ public struct ClientIdentity: Hashable, Sendable {
         return claim
     }
 
-    /// Follows the chain from the peer, as long as the hops are trusted.
+    /// Follows the chain from the peer. Stops at the first hop that is not a trusted proxy.
     private func client(behind peer: IPAddress, _ chain: ForwardingChain) -> IPAddress {
         var client = peer
         for hop in chain.hops {
@@ -66,23 +67,23 @@ public struct ClientIdentity: Hashable, Sendable {
         return client
     }
 
-    /// Whether an address is that of a trusted proxy.
+    /// Whether an address belongs to a trusted proxy.
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
     /// The identity of an address.
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
 
-/// The identity of a client, derived from its address. All addresses that one client can take have the same identity.
+/// The identity of a client, derived from its address. All addresses that one client can use have the same identity.
 ///
-/// IPv6 addresses count by their prefix, because a client has a whole network of them. Three kinds of IPv6 addresses count as the IPv4
+/// An IPv6 address counts by its prefix, because a client has a whole network of addresses. Three kinds of IPv6 addresses count as the IPv4
 /// address that they contain:
 ///
 /// - Mapped addresses (`::ffff:0:0/96`).
-/// - 6to4 (`2002::/16`, RFC 3056), where one IPv4 host has 65,536 networks.
-/// - NAT64 under the well-known prefix (`64:ff9b::/96`, RFC 6052), where otherwise all IPv4 clients of a translator would be one client.
+/// - 6to4 (`2002::/16`, RFC 3056). One IPv4 host has 65,536 networks of this kind.
+/// - NAT64 under the well-known prefix (`64:ff9b::/96`, RFC 6052). By their prefix, all IPv4 clients of a translator would be one client.
 ///
-/// Teredo addresses (`2001::/32`) count by prefix, which the clients of one relay share. This is too strict rather than too loose.
+/// Teredo addresses (`2001::/32`) count by their prefix, which all clients of one relay share. So the clients of a relay share one limit.
 public struct ClientAddress: Hashable, Sendable {
     /// The address with the host's bits cleared; `nil` for a client without an address, such as the peer of a local socket.
     let address: IPAddress?
@@ -114,7 +115,7 @@ public struct ClientAddress: Hashable, Sendable {
 
     /// The network of the client, such as `198.51.100.0/24` or `2001:db8:7::/48`; `nil` for a client without an address.
     ///
-    /// Account owners can recognize it, and it discloses less than an address.
+    /// Account owners can recognize the network, and it discloses less than an address.
     public var network: String? {
         guard let address else { return nil }
         if address.version == .v4 {
@@ -127,7 +128,7 @@ public struct ClientAddress: Hashable, Sendable {
 }
 
 extension ClientAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Contains no address, because addresses are personal data and descriptions end up in logs.
+    /// A text without the address. Addresses are personal data, and descriptions are often logged.
     public var description: String { "ClientAddress(hidden)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -2,13 +2,13 @@ import HTTPTypes
 
 /// The hops that proxies recorded for a request, nearest first.
 ///
-/// A client can begin the chain with any text. Only the end, which trusted proxies appended, is reliable. So the chain is read from the
-/// end, and an unreadable entry counts as a hop and is never skipped.
+/// A client can write any text at the start of the chain. Only the end is reliable, because trusted proxies appended it. So the chain is
+/// read from its end. An unreadable entry counts as a hop and is never skipped.
 struct ForwardingChain {
     /// The largest number of hops that are read.
     static let maximumHops = 32
 
-    /// The hops; the first is the one that the peer reports.
+    /// The hops. The first hop is the one that the peer of the connection reported.
     let hops: [ForwardedHop]
 
     /// Reads `X-Forwarded-For`: comma-separated addresses in any number of lines.
@@ -26,8 +26,8 @@ struct ForwardingChain {
         self.hops = hops
     }
 
-    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax is one unreadable hop: after an unclosed quote, the
-    /// part of the nearest proxy can't be found.
+    /// Reads `Forwarded` (RFC 7239), in any number of lines. A line with invalid syntax counts as one unreadable hop: after an unclosed
+    /// quote, the part that the nearest proxy added can't be found.
     init(forwarded lines: [String]) {
         var hops: [ForwardedHop] = []
         for line in lines.reversed() where hops.count < Self.maximumHops {
@@ -54,7 +54,7 @@ private struct ForwardedReader {
         return bytes.isEmpty ? hops : nil
     }
 
-    /// Parses one element; a hop without `for` is unreadable.
+    /// Parses one element. A hop without `for` is unreadable.
     private mutating func element() -> ForwardedHop? {
         var hop: ForwardedHop?
         repeat {
@@ -76,7 +76,7 @@ private struct ForwardedReader {
     /// Parses a token or a quoted string.
     private mutating func value() -> [UInt8]? {
         guard bytes.first == UInt8(ascii: "\"") else {
-            // Real proxies omit the quotes that brackets and colons require.
+            // Brackets and colons require quotes, but real proxies omit these quotes.
             let value = bytes.prefix { Self.isToken($0) || "[]:".utf8.contains($0) }
             bytes = bytes[value.endIndex...]
             return value.isEmpty ? nil : Array(value)
@@ -143,7 +143,7 @@ enum ForwardedHop: Hashable {
     }
 
     private static func address(node bytes: ArraySlice<UInt8>) -> IPAddress? {
-        // Zone names are short; nothing longer than this is an address.
+        // Zone names are short, so a longer text is not an address.
         guard bytes.count <= 128 else { return nil }
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")), isPort(bytes[(end + 1)...]) else { return nil }

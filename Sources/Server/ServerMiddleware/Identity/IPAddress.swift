@@ -2,8 +2,8 @@ public import NIOCore
 
 /// An IP address, version 4 or 6, stored as a number.
 ///
-/// An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) equals the IPv4 address: a socket that accepts both
-/// versions reports IPv4 peers in this form. Parsing never queries a name server.
+/// An IPv4 address can be mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2). A mapped address equals the IPv4 address, because a
+/// socket that accepts both versions reports IPv4 peers in the mapped form. Parsing never queries a name server.
 public struct IPAddress: Hashable, Sendable {
     /// The versions of the Internet Protocol.
     public enum Version: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct IPAddress: Hashable, Sendable {
 
     /// The version.
     public let version: Version
-    /// The bits of the address; those of IPv4 are the lowest 32.
+    /// The bits of the address. An IPv4 address uses the lowest 32 bits.
     public let bits: UInt128
 
     /// Creates an IPv4 address.
@@ -24,7 +24,7 @@ public struct IPAddress: Hashable, Sendable {
         (version, self.bits) = (.v4, UInt128(bits))
     }
 
-    /// Creates an IPv6 address, or an IPv4 address if the bits are those of a mapped one.
+    /// Creates an IPv6 address. If the bits are a mapped IPv4 address, creates an IPv4 address.
     public init(v6 bits: UInt128) {
         let isMapped = bits >> 32 == 0xFFFF
         (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
@@ -32,11 +32,11 @@ public struct IPAddress: Hashable, Sendable {
 
     /// Parses an address without port, zone and brackets.
     ///
-    /// IPv4 is four decimal numbers without leading zeros, because some parsers read such numbers as octal. IPv6 is any spelling of RFC
-    /// 4291 §2.2.
+    /// An IPv4 address is four decimal numbers without leading zeros, because some parsers read numbers with leading zeros as octal. An
+    /// IPv6 address can have any spelling of RFC 4291 §2.2.
     /// - Parameter text: The address.
-    /// - Returns: `nil` for any other text.
-    /// - Complexity: O(length), of which at most 45 bytes are read.
+    /// - Returns: The address; `nil` for any other text.
+    /// - Complexity: O(length). At most 45 bytes are read.
     public init?(_ text: some StringProtocol) {
         self.init(bytes: Array(text.utf8)[...])
     }
@@ -152,8 +152,8 @@ extension IPAddress: CustomStringConvertible {
         return zeros.count < 2 ? text(groups[...]) : "\(text(groups[..<zeros.lowerBound]))::\(text(groups[zeros.upperBound...]))"
     }
 
-    /// Returns the longest run of zero groups, which the text shortens. If several runs have the same length, it is the first one (RFC 5952
-    /// §4.2.3).
+    /// Returns the longest run of zero groups, which the text replaces by `::`. If several runs have the same length, returns the first
+    /// (RFC 5952 §4.2.3).
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var (longest, current) = (0..<0, 0..<0)
         for (index, group) in groups.enumerated() {

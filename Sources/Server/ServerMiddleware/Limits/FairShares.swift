@@ -5,12 +5,14 @@ import Timekeeping
 
 /// Prevents one network from using up a limit that all clients share.
 ///
-/// A request that only the shared limit refuses is admitted if the client's network, a /48 or a /24, has used less than its `FairShare` of
-/// the quota. All other limits of the request still apply. Use it where an admitted request only adds to a queue, and a worker limits the
-/// rate of the work: the number of admissions can exceed the shared limit.
+/// If only the shared limit refuses a request, the request can still be admitted. The condition is that the client's network (a /48 or a
+/// /24) has used less than its `FairShare` of the quota. All other limits of the request still apply.
 ///
-/// The table is in memory and starts empty: after a restart, each network has its fair share again, even if the store has kept the usage of
-/// the shared limit. It can be used by several tasks at the same time.
+/// The number of admissions can therefore exceed the shared limit. Use fair shares only if an admitted request just adds to a queue, and a
+/// worker limits the rate of the work.
+///
+/// The table is in memory and is empty after a restart. Each network then has its fair share again, even if the store still has the usage
+/// of the shared limit. The table can be used by several tasks at the same time.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>
@@ -20,10 +22,10 @@ public final class FairShares: Sendable {
 
     /// Creates an empty table.
     /// - Parameters:
-    ///   - policy: The name of the shared limit's policy, which requests claim under one key.
+    ///   - policy: The name of the shared limit's policy. All requests claim this policy under one key.
     ///   - capacity: The largest number of admissions in memory, at 40 to 90 bytes each.
     ///   - clock: A monotonic clock.
-    ///   - metrics: The factory of the counter `rate_limit_fair_share`: admissions beyond the shared limit.
+    ///   - metrics: The factory of the counter `rate_limit_fair_share`, which counts admissions beyond the shared limit.
     public init<C: Clock>(
         of policy: String,
         capacity: Int = 65_536,
@@ -41,8 +43,8 @@ public final class FairShares: Sendable {
     ///   - claims: The claims of the request.
     ///   - client: The client.
     ///   - store: The store of the limits.
-    /// - Returns: The decision, and the claims that it covers: without the claim of the shared limit if the fair share admitted the
-    ///   request.
+    /// - Returns: The decision, and the claims that it covers. If the fair share admitted the request, the claim of the shared limit is not
+    ///   among them.
     /// - Throws: The error of the store.
     func decide(
         _ claims: [RateLimitClaim],

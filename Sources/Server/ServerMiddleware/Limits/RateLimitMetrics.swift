@@ -2,13 +2,13 @@ import CoreMetrics
 import RateLimiting
 import Synchronization
 
-/// The counters of the limits, by policy. No counter has the name or address of a client.
+/// The counters of the rate limits, by policy. No counter contains the name or address of a client.
 ///
-/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused` for requests that the policy would refuse if it were
-///   enforced. A refused request counts once for each policy that refuses it.
-/// - `rate_limit_near`: admissions that left a tenth of the burst or less.
-/// - `rate_limit_refunds`: admissions whose charge was refunded because the counted event did not happen.
-/// - `rate_limit_store_errors`: requests about which the store could not decide.
+/// - `rate_limit_decisions`, by `decision`: `allowed`, `refused`, or `shadow_refused`. The last value counts requests that the policy would
+///   refuse if it were enforced. A refused request counts once for each policy that refuses it.
+/// - `rate_limit_near`: admissions after which a tenth of the burst or less was left.
+/// - `rate_limit_refunds`: admissions whose units were refunded, because the counted event did not happen.
+/// - `rate_limit_store_errors`: requests for which the store failed to decide.
 struct RateLimitMetrics: Sendable {
     private struct Counters: Sendable {
         let allowed: Counter
@@ -39,7 +39,7 @@ struct RateLimitMetrics: Sendable {
         let byPolicy = Mutex<[String: Counters]>([:])
     }
 
-    /// Creates the counters of policies when they are first used.
+    /// Creates the counters. Those of a policy are created at its first use.
     init(factory: any MetricsFactory) {
         self.factory = factory
     }
@@ -59,7 +59,7 @@ struct RateLimitMetrics: Sendable {
             }
         }
         if let policy = response.refusal?.policy, !response.limits.contains(where: { $0.policy.name == policy.name }) {
-            // The limit of a network, which responses don't report.
+            // A network's limit refused the request. Responses don't report this limit.
             counters(of: policy.name).refused.increment()
         }
         if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
@@ -70,7 +70,7 @@ struct RateLimitMetrics: Sendable {
         for claim in claims { counters(of: claim.policy).refunds.increment() }
     }
 
-    /// Counts a request about which the store could not decide.
+    /// Counts a request for which the store failed to decide.
     func storeFailed(_ claims: [RateLimitClaim]) {
         for claim in claims { counters(of: claim.policy).storeErrors.increment() }
     }

@@ -11,16 +11,16 @@ import RateLimiting
 /// router.group("/search").add(middleware: RateLimitMiddleware(limits, .client("search-ip"))).get(use: search)
 /// ```
 ///
-/// All policies decide together: if one refuses a request, none counts it. Refusals are thrown as ``ContractError`` for
-/// ``ContractErrorMiddleware``. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all responses have the
-/// fields.
+/// All policies decide together: if one policy refuses a request, no policy counts it. The middleware throws refusals as ``ContractError``,
+/// which ``ContractErrorMiddleware`` renders. Add ``RateLimitFieldsMiddleware`` outside of ``ContractErrorMiddleware``, so that all
+/// responses have the header fields.
 public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// The time of the decision.
     public enum Moment: Hashable, Sendable {
         /// Before the route. The body of a refused request is never read.
         case atOnce
-        /// When the route calls `RateLimits.admit(_:in:refusing:)`, with keys from the body. If the route fails before that, nothing is
-        /// counted, and the response reports the present state of the limits.
+        /// When the route calls `RateLimits.admit(_:in:refusing:)`. The route can then claim units under keys from the body. If the route
+        /// fails before this call, nothing is counted, and the response reports the present state of the limits.
         case inRoute
     }
 
@@ -31,7 +31,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     /// Creates the middleware.
     /// - Parameters:
     ///   - limits: The limits that decide.
-    ///   - sources: The policies, and the key that a request has under each.
+    ///   - sources: The policies, each with a rule for the key of a request.
     ///   - moment: The time of the decision.
     public init(_ limits: RateLimits, _ sources: [RateLimitSource<Context>], decides moment: Moment = .atOnce) {
         (self.limits, self.sources, self.moment) = (limits, sources, moment)
@@ -40,7 +40,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     /// Creates the middleware with its policies as arguments.
     /// - Parameters:
     ///   - limits: The limits that decide.
-    ///   - sources: The policies, and the key that a request has under each.
+    ///   - sources: The policies, each with a rule for the key of a request.
     ///   - moment: The time of the decision.
     public init(_ limits: RateLimits, _ sources: RateLimitSource<Context>..., decides moment: Moment = .atOnce) {
         self.init(limits, sources, decides: moment)
@@ -66,8 +66,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
 /// Adds the state of the request's limits to every response: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
 ///
-/// Add it outside of ``ContractErrorMiddleware``, so that it also sees error responses. Policies that aren't visible are omitted. Responses
-/// to requests without limits are unchanged.
+/// Add it outside of ``ContractErrorMiddleware``, so that it also adds the fields to error responses. It omits policies that aren't
+/// visible. If a request has no limits, its response is unchanged.
 public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     /// Creates the middleware.
     public init() {}

@@ -1,14 +1,14 @@
 public import Hummingbird
 public import RateLimiting
 
-/// A policy, and the key under which it counts a request.
+/// A policy with a rule that returns the key under which the policy counts a request.
 ///
 /// ```swift
 /// RateLimitMiddleware(limits, .client("search-ip"), .everybody("search-global"))
 /// ```
 ///
-/// Use ``client(_:cost:)`` for requests without an account, ``key(_:cost:_:)`` for requests with one, and ``everybody(_:cost:)`` to protect
-/// a shared resource. The policy must be one of the ``RateLimits``: an unknown name is a programming error and traps.
+/// Use ``client(_:cost:)`` for requests without an account, ``key(_:cost:_:)`` for requests with an account, and ``everybody(_:cost:)`` to
+/// protect a shared resource. The policy must be one of the ``RateLimits``: an unknown name is a programming error and traps.
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
@@ -23,7 +23,7 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Counts all requests together, under one key. A single client can use up such a limit, so combine it with one by client, or with
+    /// Counts all requests together, under one key. A single client can use up such a limit. So combine it with a limit by client, or with
     /// ``FairShares``.
     /// - Parameters:
     ///   - policy: The name of the policy.
@@ -36,7 +36,8 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     /// - Parameters:
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
-    ///   - key: Returns the key, or `nil` if the policy doesn't apply to the request. Its errors are thrown, and nothing is counted.
+    ///   - key: Returns the key; `nil` if the policy doesn't apply to the request. If it throws, the error is rethrown, and nothing is
+    ///     counted.
     public static func key(
         _ policy: String,
         cost: Int? = nil,
@@ -65,9 +66,10 @@ extension ClientAddress: PartitionKey {
         }
     }
 
-    /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address. `nil` for a client without an address.
+    /// The networks of the client: /56 and /48 of an IPv6 address, /24 of an IPv4 address; `nil` for a client without an address.
     ///
-    /// If a client is identified by fewer bits than a network has, such as a /48, the smaller networks equal the client itself.
+    /// A client can be identified by a prefix that is shorter than a network's prefix, such as a /48. In this case, the network equals the
+    /// client.
     public var networks: ClientNetworks? {
         guard let address else { return nil }
         if address.version == .v4 {
@@ -87,7 +89,7 @@ public struct JointKey: PartitionKey {
         self.parts = parts
     }
 
-    /// Adds the number of parts and each part, so that different lists have different keys.
+    /// Adds the number of parts and then each part, so that different lists have different keys.
     public func hash(into hasher: inout KeyHasher) {
         hasher.combine(UInt64(parts.count))
         for part in parts { part.hash(into: &hasher) }

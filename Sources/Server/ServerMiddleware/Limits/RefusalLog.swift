@@ -3,10 +3,10 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. The next line has the number
-/// of refusals that were not logged. No line has the name or address of a client.
+/// Logs refusals: at most one line per policy and second, so that a flood of requests doesn't flood the log. The next line of the policy
+/// contains the number of refusals that were not logged. No line contains the name or address of a client.
 struct RefusalLog: Sendable {
-    /// The time of the next line of a policy, and the refusals since the last one.
+    /// The earliest time of the next line of a policy, and the number of refusals since the last line.
     private struct State {
         var next: Duration = .zero
         var unreported = 0
@@ -24,7 +24,7 @@ struct RefusalLog: Sendable {
         self.clock = MonotonicClock(clock)
     }
 
-    /// Logs a refusal, or counts it for the next line.
+    /// Logs a refusal. If a line was logged within the last second, counts the refusal for the next line.
     func note(_ refusal: RateLimitResult.Refusal, isShadow: Bool, _ logger: Logger) {
         let now = clock.now
         let unreported = states.byPolicy.withLock { states -> Int? in
@@ -47,7 +47,7 @@ struct RefusalLog: Sendable {
 }
 
 /// Logs once that requests seem to come through a proxy that isn't trusted. In this case, all clients behind the proxy share one identity,
-/// and so one limit.
+/// and therefore one limit.
 final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 

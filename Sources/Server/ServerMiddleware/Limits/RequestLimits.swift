@@ -2,22 +2,23 @@ public import Hummingbird
 import RateLimiting
 import Synchronization
 
-/// The state of the limits of one request. The middleware that claims writes it, and the one that adds the response fields reads it.
+/// The state of the limits of one request. ``RateLimitMiddleware`` writes it, and ``RateLimitFieldsMiddleware`` reads it for the response
+/// fields.
 ///
-/// The context of a request has one; see ``LimitedRequestContext``. Apps only create it.
+/// The context of each request has such a state; see ``LimitedRequestContext``. Apps only create it.
 public final class RequestLimits: Sendable {
     private struct State {
-        /// Claims of the middleware about which the route decides.
+        /// Claims of the middleware that are decided in the route.
         var pending: [(limits: RateLimits, claims: [RateLimitClaim])] = []
         var limits: [RateLimitResult.Limit] = []
     }
 
     private let state = Mutex(State())
 
-    /// Creates the state of a request about which nothing has been decided.
+    /// Creates the state of a request without decisions.
     public init() {}
 
-    /// Adds claims that count when the route decides.
+    /// Adds claims that are decided in the route.
     func expect(_ claims: [RateLimitClaim], by limits: RateLimits) {
         state.withLock { $0.pending.append((limits, claims)) }
     }
@@ -31,7 +32,7 @@ public final class RequestLimits: Sendable {
         }
     }
 
-    /// Records the state of limits after a decision. The last state of each policy is kept.
+    /// Records the state of limits after a decision. A later state of a policy replaces an earlier one.
     func note(_ limits: [RateLimitResult.Limit]) {
         state.withLock { state in
             guard !state.limits.isEmpty else { return state.limits = limits }
@@ -41,13 +42,13 @@ public final class RequestLimits: Sendable {
         }
     }
 
-    /// The state of the limits; `nil` if a claim is undecided.
+    /// The state of the limits; `nil` if a claim has not been decided.
     var known: RateLimitResult? {
         state.withLock { $0.pending.isEmpty ? RateLimitResult(limits: $0.limits) : nil }
     }
 
-    /// Returns the state of the limits. Some claims may never have been decided, because the route failed before. For these, the current
-    /// state is read from the store.
+    /// Returns the state of the limits. If the route fails early, some claims are never decided. For these claims, the method reads the
+    /// current state from the store.
     func result() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }
@@ -73,6 +74,6 @@ public final class RequestLimits: Sendable {
 /// }
 /// ```
 public protocol LimitedRequestContext: RemoteAddressRequestContext {
-    /// The state of the limits of this request. Create a new one for each request.
+    /// The state of the limits of this request. Create a new state for each request.
     var limits: RequestLimits { get }
 }

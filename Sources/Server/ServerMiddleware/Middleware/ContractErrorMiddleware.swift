@@ -5,12 +5,12 @@ import Logging
 import Observability
 
 /// Converts all errors that are thrown inside of it to responses of the contract. These are errors of routes, errors of the framework
-/// (unknown path, wrong method, body too large), and internal errors, whose cause is logged and not sent.
+/// (unknown path, wrong method, body too large), and internal errors. The cause of an internal error is logged and not sent.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` inside of ``RequestIDMiddleware`` and
 /// ``RateLimitFieldsMiddleware``.
 ///
-/// Middleware inside of it sees errors as they are thrown. Middleware outside of it sees responses.
+/// Middleware inside of it sees thrown errors. Middleware outside of it sees error responses.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?
@@ -18,7 +18,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
     /// Creates the middleware.
     /// - Parameters:
     ///   - renderer: Renders errors as responses.
-    ///   - routes: The methods of each path. With it, a wrong method gets 405 instead of 404.
+    ///   - routes: The methods of each path. If it is given, a request with a wrong method gets 405 instead of 404.
     public init(renderer: ContractErrorRenderer = ContractErrorRenderer(), routes: RouteIndex? = nil) {
         self.renderer = renderer
         self.routes = routes
@@ -55,7 +55,8 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
 /// ```swift
 /// router.group("/v1").add(middleware: ErrorFormMiddleware(.flat)).post("/orders", use: order)
 /// ```
-/// The middleware of a group doesn't run if no route was found. For unknown paths and wrong methods below a path, use ``ErrorForms/below``.
+/// The middleware of a group doesn't run if the router found no route. To set the format for unknown paths and wrong methods, use
+/// ``ErrorForms/below``.
 public struct ErrorFormMiddleware<Context: RequestContext>: RouterMiddleware {
     private let form: ErrorForm
 

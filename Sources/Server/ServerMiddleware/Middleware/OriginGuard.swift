@@ -9,16 +9,16 @@ public import Hummingbird
 /// guard origins.admits(request) else { throw ContractError(.resourceForbidden) }
 /// ```
 ///
-/// Two headers are checked, as far as the request has them:
+/// The guard checks two headers, if the request has them:
 ///
 /// - `Sec-Fetch-Site` must be `same-origin` or `none`. Browsers have sent it since 2023.
-/// - `Origin` must belong to this site. The value `null` counts as absent, because a page with `Referrer-Policy: no-referrer` sends its
-///   forms with it.
+/// - `Origin` must belong to this site. The value `null` counts as absent: a page with `Referrer-Policy: no-referrer` sends its forms with
+///   this value.
 ///
 /// A request without these headers does not come from a browser and needs no protection.
 ///
-/// Use it for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need it: a browser adds no
-/// token by itself.
+/// Use it for forms that browsers send with cookies or without authentication. Routes with bearer tokens don't need it, because a browser
+/// never adds such a token by itself.
 public struct OriginGuard: Sendable {
     private let isOwn: @Sendable (String) -> Bool
 
@@ -28,7 +28,7 @@ public struct OriginGuard: Sendable {
         self.isOwn = isOwn
     }
 
-    /// Whether a request may come from a page of this site, or from no page.
+    /// Whether a request may come from a page of this site, or from a client that is not a browser.
     /// - Parameter request: The request with the form.
     /// - Returns: `false` if another site caused the request. Refuse it with 403 in this case.
     public func admits(_ request: Request) -> Bool {

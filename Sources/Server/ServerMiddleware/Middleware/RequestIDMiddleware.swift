@@ -5,16 +5,16 @@ import Logging
 import Observability
 import Synchronization
 
-/// Gives each request an id: the value of `X-Request-Id` if it is valid, otherwise a new one. The id is in the response headers, in the
-/// metadata of every log line, and in error responses.
+/// Gives each request an id. The id is the value of `X-Request-Id` if it is valid, otherwise a new id. The response headers, the metadata
+/// of each log line, and error responses contain the id.
 ///
 /// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` outside of all middleware that logs.
 public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
     private let adoptsContextID: Bool
 
     /// Creates the middleware.
-    /// - Parameter adoptsContextID: Whether a request without an id gets the one that its context's logger already has, instead of a new
-    ///   one. Use this for a group of a router that logs that id.
+    /// - Parameter adoptsContextID: Whether a request without an id gets the id that its context's logger already has, instead of a new id.
+    ///   Use this for a group if its router logs that id.
     public init(adoptsContextID: Bool = false) {
         self.adoptsContextID = adoptsContextID
     }
@@ -29,13 +29,13 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         var context = context
         context.logger[metadataKey: Logger.requestIDKey] = .string(id)
         var response = try await next(request, context)
-        // An error response already has the id that its body names.
+        // An error response already has the header, with the id that its body contains.
         if !response.headers.contains(.requestID) { response.headers.append(HTTPField(name: .requestID, value: id)) }
         return response
     }
 
-    /// Whether an id has only letters, digits and `._-`, and at most 64 characters. Other ids are replaced, so that clients can't forge log
-    /// lines or send ids of any size.
+    /// Whether an id has only letters, digits and `._-`, and at most 64 characters. Other ids are replaced. Otherwise, clients could forge
+    /// log lines or send ids of any size.
     private static func isSane(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { byte in
@@ -48,7 +48,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The id of the request, or a new one if the logger stores no metadata, where `id` would trap.
+    /// The id of the request. If the logger stores no metadata, it is a new id, because `id` would trap.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }
 
@@ -56,7 +56,7 @@ extension RequestContext {
 package enum NewRequestID {
     /// Returns a new id, written as a UUID of version 8 (RFC 9562 §5.8).
     ///
-    /// The id is not a secret and may be guessed: clients can send any id themselves.
+    /// The id is not a secret and may be guessed, because a client can send any id.
     package static func make() -> String {
         let numbers = UniqueNumbers.next()
         let high = numbers.0 & ~0xF000 | 0x8000
@@ -87,8 +87,8 @@ extension UnsafeMutableBufferPointer<UInt8> {
 
 /// Creates numbers that differ within a process and between processes.
 ///
-/// Combines a counter with random numbers of the process. The numbers are not secret and may be guessed. No system call is made, because
-/// each request needs several numbers.
+/// The numbers combine a counter with random numbers of the process. They are not secret and may be guessed. They need no system call,
+/// because each request needs several numbers.
 enum UniqueNumbers {
     private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
     private static let count = Atomic<UInt64>(0)

@@ -2,10 +2,10 @@ public import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// The methods of each path of a router, so that a request with a wrong method gets 405 and `Allow`.
+/// The methods of each path of a router. With the index, a request with a wrong method gets 405 and `Allow`.
 ///
-/// Without the index, the router responds to a wrong method as to an unknown path. Fill the index after all routes have been added.
-/// ``ContractRouter`` has an index; create one only for a plain `Router` with ``ContractErrorMiddleware``.
+/// Without the index, a request with a wrong method gets the same response as a request for an unknown path. Fill the index after all
+/// routes have been added. ``ContractRouter`` has an index. Create one only for a plain `Router` with ``ContractErrorMiddleware``.
 public final class RouteIndex: Sendable {
     private struct Entry {
         let path: RouterPath
@@ -21,7 +21,7 @@ public final class RouteIndex: Sendable {
         self.isCaseInsensitive = isCaseInsensitive
     }
 
-    /// Adds the routes of a router, and replaces those that were added before. A GET route also has HEAD.
+    /// Adds the routes of a router. Replaces the routes that were added before. A path with GET also has HEAD.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
         var found: [String: Entry] = [:]
         for route in router.routes {
@@ -41,7 +41,7 @@ public final class RouteIndex: Sendable {
         return matching.isEmpty ? nil : matching.reduce(into: []) { $0.formUnion($1.methods) }
     }
 
-    /// Matches as the router does: `**` stands for one or more segments.
+    /// Matches a path like the router: `**` stands for one or more segments.
     private static func matches(_ segments: ArraySlice<Substring>, _ pattern: Slice<RouterPath>) -> Bool {
         guard let expected = pattern.first else { return segments.isEmpty }
         guard let segment = segments.first else { return false }

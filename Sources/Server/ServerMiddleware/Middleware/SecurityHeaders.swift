@@ -1,19 +1,20 @@
 import HTTPTypes
 public import Hummingbird
 
-/// Headers by which browsers don't guess content types, don't show the response in a frame, don't cache it, and don't send its address to
-/// other sites.
+/// Headers with which browsers don't guess content types, don't show the response in a frame, and don't cache it. Browsers also don't send
+/// the address of the response to other sites.
 ///
-/// ``SecurityHeadersMiddleware`` adds them to every routed response. Responses to invalid HTTP have them if they are passed to
+/// ``SecurityHeadersMiddleware`` adds the headers to every routed response. To add them to responses to invalid HTTP, pass them to
 /// `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 ///
-/// The values suit an API: no content may load anything or be framed. A page sets its own `Content-Security-Policy`, which is not replaced.
+/// The values suit an API: a response may load no content, and no page may frame it. If a page sets its own `Content-Security-Policy`, it
+/// is not replaced.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 
     /// Creates the headers.
-    /// - Parameter isStrictTransport: Whether browsers must only use HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set it only if
-    ///   all of them support TLS: browsers don't connect without it, and the setting can't be undone for a year.
+    /// - Parameter isStrictTransport: Whether browsers must use only HTTPS for a year, also for subdomains (HSTS, RFC 6797). Set it only if
+    ///   the host and all subdomains support TLS. Browsers then refuse connections without TLS, and the setting can't be undone for a year.
     public init(isStrictTransport: Bool) {
         let texts = [
             ("X-Content-Type-Options", "nosniff"),
@@ -28,13 +29,13 @@ public struct SecurityHeaders: Sendable {
         }
     }
 
-    /// Adds the headers that a response doesn't have.
+    /// Adds the headers that a response doesn't have yet.
     func add(to headers: inout HTTPFields) {
         for field in fields where !headers.contains(field.name) { headers.append(field) }
     }
 }
 
-/// Adds ``SecurityHeaders`` to every response, except for those that it already has.
+/// Adds ``SecurityHeaders`` to every response. A header that the response already has is not replaced.
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
     private let securityHeaders: SecurityHeaders
 

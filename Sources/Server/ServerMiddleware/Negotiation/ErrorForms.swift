@@ -2,11 +2,11 @@ public import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
-/// Chooses the format of an error body: the one that the client requests, otherwise that of the path, otherwise the default.
+/// Chooses the format of an error body: the format that the client requests, otherwise the format of the path, otherwise the default.
 public struct ErrorForms: Hashable, Sendable {
     /// The default format.
     public var usual: ErrorForm
-    /// Formats of paths and of everything below them, such as `["/v1": .flat]`. If several match, the longest path applies.
+    /// Formats of paths and of all paths below them, such as `["/v1": .flat]`. If several paths match, the longest one applies.
     ///
     /// They also apply to errors without a route: unknown paths and wrong methods.
     public var below: [String: ErrorForm]
@@ -14,7 +14,7 @@ public struct ErrorForms: Hashable, Sendable {
     /// Creates the rule.
     /// - Parameters:
     ///   - usual: The default format.
-    ///   - below: Formats of paths and of everything below them.
+    ///   - below: Formats of paths and of all paths below them.
     public init(_ usual: ErrorForm = .standard, below: [String: ErrorForm] = [:]) {
         self.usual = usual
         self.below = below
@@ -22,8 +22,9 @@ public struct ErrorForms: Hashable, Sendable {
 
     /// Returns the format of the error response to a request.
     ///
-    /// A client that lists `application/problem+json` in `Accept`, with at least the quality of `application/json`, gets problem details. A
-    /// wildcard does not count. If the format is problem details and the client prefers `application/json`, it gets the standard format.
+    /// If `Accept` lists `application/problem+json` with at least the quality of `application/json`, the client gets problem details. A
+    /// wildcard doesn't count as a listing. If problem details are the format of the path or the default, a client that prefers
+    /// `application/json` gets the standard format.
     /// - Parameters:
     ///   - request: The failed request.
     ///   - chosen: The format that the route has chosen; `nil` if it has chosen none.
@@ -39,7 +40,7 @@ public struct ErrorForms: Hashable, Sendable {
     private static let problem = "application/problem+json"
     private static let json = "application/json"
 
-    /// The format of the longest path that the given one begins with.
+    /// The format of the longest configured path with which the given path begins.
     private func form(below path: String) -> ErrorForm? {
         var longest: (count: Int, form: ErrorForm)?
         for (prefix, form) in below {
@@ -49,7 +50,7 @@ public struct ErrorForms: Hashable, Sendable {
         return longest?.form
     }
 
-    /// The number of segments in `prefix` if the path begins with it; `nil` if it doesn't. Empty segments are ignored.
+    /// The number of segments in `prefix` if the path begins with `prefix`; otherwise `nil`. Empty segments are ignored.
     private static func segments(of prefix: String, leading path: String) -> Int? {
         var (prefix, path) = (prefix.utf8[...], path.utf8[...])
         let slash = UInt8(ascii: "/")

@@ -2,17 +2,18 @@ public import ErrorContract
 package import HTTPTypes
 public import Hummingbird
 
-/// Chooses the language of a response: from the request's `Accept-Language`, otherwise the default.
+/// Chooses the language of a response from the request's `Accept-Language`. If the client accepts no supported language, chooses the
+/// default.
 public struct Localization: Hashable, Sendable {
     /// The languages in which texts are available.
     public var supported: [Language]
-    /// The language for clients that accept none of them.
+    /// The language for clients that accept no supported language.
     public var fallback: Language
 
     /// Creates a rule.
     /// - Parameters:
     ///   - supported: The languages in which texts are available.
-    ///   - fallback: The language for clients that accept none of them.
+    ///   - fallback: The language for clients that accept no supported language.
     public init(supported: [Language] = Language.supported, fallback: Language = .english) {
         self.supported = supported
         self.fallback = fallback
@@ -25,8 +26,8 @@ public struct Localization: Hashable, Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the value of a field, like the subscript. If a field has only one value, this method is much faster, because the subscript
-    /// creates a joined text even then.
+    /// Returns the value of a field, like the subscript. For a field with one value, this method is much faster, because the subscript
+    /// always creates a joined text.
     package func value(of name: HTTPField.Name) -> String? {
         guard contains(name) else { return nil }
         var value: String?

@@ -15,7 +15,7 @@ public struct MediaPreference: Hashable, Sendable {
     private let ranges: [Range]?
 
     /// Parses a header. Invalid media ranges and parameters other than `q` are ignored, and at most 32 ranges are read.
-    /// - Parameter header: The value of `Accept`; `nil` if it is absent, and then all types have the same quality.
+    /// - Parameter header: The value of `Accept`; `nil` if the header is absent. In this case, all types have the same quality.
     public init(accept header: String?) {
         guard let header, header.contains(where: { !$0.isWhitespace }) else {
             ranges = nil
@@ -24,7 +24,7 @@ public struct MediaPreference: Hashable, Sendable {
         ranges = Self.split(header[...], at: ",").prefix(32).compactMap(Self.range)
     }
 
-    /// Returns the quality of a type. If several ranges match, the most specific one applies.
+    /// Returns the quality of a type. If several media ranges match, the most specific range applies.
     /// - Parameter type: A type such as `application/json`, without parameters.
     /// - Returns: A number from 0 (not acceptable) to 1. Without a header, it is 1 for all types.
     public func quality(of type: String) -> Double {

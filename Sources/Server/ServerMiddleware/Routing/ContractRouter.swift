@@ -9,11 +9,11 @@ public import Hummingbird
 /// let application = Application(router: router, server: .contractHTTP1())
 /// ```
 ///
-/// The contract then covers errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies and routes that exceed their
-/// deadline. Each response has a code, a text in the client's language and the id of the request. With ``ContractRequestContext``, all
-/// problems of a body are reported at once, each with its path.
+/// The contract covers errors of routes, unknown paths, wrong methods (405 with `Allow`), invalid bodies, and routes that exceed their
+/// deadline. Each error response has a code, a text in the client's language, and the id of the request. With ``ContractRequestContext``, a
+/// response reports all problems of a body at once, each with its path.
 ///
-/// Errors of requests that are no valid HTTP never reach a router. The server `contractHTTP1` renders them.
+/// Requests that are invalid HTTP never reach a router. The server `contractHTTP1` renders their errors.
 ///
 /// To use the contract for only a part of an existing router, use ``ContractGroup``.
 public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods, HTTPResponderBuilder {
@@ -26,9 +26,9 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     ///   - context: The type of the contexts of requests.
     ///   - options: The options of the router.
     ///   - renderer: Renders errors: their codes, formats and languages.
-    ///   - deadline: The time after which a route gets `SERVER_TIMEOUT`; `nil` sets no limit.
-    ///   - outermost: Middleware that must see all responses as they are sent, including errors: CORS, access logs, security headers.
-    ///     Middleware that is added later sees errors as they are thrown.
+    ///   - deadline: The time after which the client gets `SERVER_TIMEOUT` instead of the response of the route; `nil` sets no limit.
+    ///   - outermost: Middleware that must see all responses in their final form, including error responses. Examples are CORS, access
+    ///     logs, and security headers. Middleware that is added later sees thrown errors.
     public init(
         context: Context.Type,
         options: RouterOptions = [.autoGenerateHeadEndpoints],
@@ -40,7 +40,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        // One call for all middleware is faster: the router calls each through a closure.
+        // Add all middleware in one call: the router calls each added middleware through a closure, and one closure is faster than two.
         router.addMiddleware {
             RequestIDMiddleware()
             ContractErrorMiddleware(renderer: renderer, routes: index)
@@ -60,7 +60,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         return self
     }
 
-    /// Adds middleware around the routes that are added after it. Its errors follow the contract, too.
+    /// Adds middleware around the routes that are added later. Errors of the middleware follow the contract, too.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         router.add(middleware: middleware)
         return self
@@ -74,9 +74,9 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 }
 
-/// A group of routes whose errors follow the contract, in any router. Other routes of the router are unchanged.
+/// A group of routes whose errors follow the contract. It can be in any router. Other routes of this router are unchanged.
 ///
-/// Requests have ids and deadlines as in a ``ContractRouter``. The router itself responds to paths without a route.
+/// Requests have ids and deadlines, as in a ``ContractRouter``. The surrounding router responds to paths without a route.
 ///
 /// ```swift
 /// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }
@@ -91,7 +91,7 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
     ///   - group: A new group of the router, without middleware and routes.
     ///   - renderer: Renders errors.
     ///   - deadline: The time that a route may take; `nil` sets no limit.
-    ///   - outermost: Middleware that sees errors as responses, such as access logs.
+    ///   - outermost: Middleware that sees error responses instead of thrown errors, such as access logs.
     public init(
         in group: RouterGroup<Context>,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
@@ -119,15 +119,15 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
         return self
     }
 
-    /// Adds middleware around the routes that are added after it. Its errors follow the contract, too.
+    /// Adds middleware around the routes that are added later. Errors of the middleware follow the contract, too.
     @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         group.add(middleware: middleware)
         return self
     }
 }
 
-/// A context whose bodies are decoded by ``RequestReader``. `request.decode(as:context:)` accepts JSON and forms, and reports all problems
-/// of a body at once, each with its path, for any `Decodable` type.
+/// A context whose bodies are decoded by ``RequestReader``. With it, `request.decode(as:context:)` accepts JSON and forms for any
+/// `Decodable` type. A response reports all problems of a body at once, each with its path.
 ///
 /// ```swift
 /// struct AppContext: ContractRequestContext {
@@ -138,16 +138,16 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
 public protocol ContractRequestContext: RequestContext, Sendable where Decoder == RequestReader {}
 
 extension ContractRequestContext {
-    /// The largest body, in bytes. The default is 64 KiB. Implement it in the context for another size.
+    /// The largest body, in bytes. The default is 64 KiB. For another size, implement this property in the context.
     public var maxUploadSize: Int { 65_536 }
     /// A reader of bodies up to `maxUploadSize`.
     public var requestDecoder: RequestReader { RequestReader(maximumBodySize: maxUploadSize) }
 }
 
-/// The context of an app that stores no further data about a request.
+/// A context for apps that store no further data about a request.
 ///
-/// Write a type that conforms to ``ContractRequestContext`` if middleware must pass data to routes, or ``LimitedRequestContext`` for rate
-/// limits.
+/// If middleware must pass data to routes, write your own type that conforms to ``ContractRequestContext``. For rate limits, conform it to
+/// ``LimitedRequestContext``.
 public struct BasicContractContext: ContractRequestContext {
     public var coreContext: CoreRequestContextStorage
 

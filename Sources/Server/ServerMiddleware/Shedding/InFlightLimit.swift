@@ -3,26 +3,26 @@ import Synchronization
 
 /// The order in which an overloaded server refuses requests.
 public enum RequestPriority: Hashable, Sendable, CaseIterable {
-    /// Refused first. Such requests use at most half of the places, and wait behind the others.
+    /// The server refuses these requests first. They use at most half of the places, and wait behind essential requests.
     case deferrable
-    /// Refused last.
+    /// The server refuses these requests last.
     case essential
 }
 
-/// Decides which requests are processed immediately, which wait and which are refused. It is a value without side effects: time and
+/// Decides which requests are processed immediately, which wait, and which are refused. It is a value without side effects. Time and
 /// randomness are arguments.
 ///
-/// A refused client gets a place in a ``VirtualLine`` of its priority. Half of the queue is reserved for clients that return after their
-/// delay.
+/// A refused client gets a place in a ``VirtualLine``. There is one line per priority, and a place in it determines the delay after which
+/// the client should return. Half of the queue is reserved for clients that return after their delay.
 ///
-/// The number of running requests never exceeds the limit. A place that becomes free is given to essential requests first, then to
-/// deferrable ones, each in the order of their arrival.
+/// The number of running requests never exceeds the limit. A place that becomes free is given to the first waiting essential request. If
+/// none waits, the first waiting deferrable request gets it.
 struct InFlightLimit<Waiter> {
     /// The decision about a request.
     enum Admission {
         /// The request has a place.
         case start
-        /// The request waits, with an id for ``leave(_:of:)``.
+        /// The request waits. ``leave(_:of:)`` removes it by its id.
         case waiting(id: UInt64, Waiter)
         /// The client should return after the delay.
         case refused(Duration)
@@ -30,7 +30,7 @@ struct InFlightLimit<Waiter> {
 
     /// The requests of one priority.
     private struct Class {
-        /// The requests that are processed.
+        /// The number of requests that are being processed.
         var running = 0
         var waiting: [(id: UInt64, waiter: Waiter)] = []
         var line = VirtualLine<String?>()
@@ -45,8 +45,8 @@ struct InFlightLimit<Waiter> {
 
     /// Creates a limit without requests.
     /// - Parameters:
-    ///   - limit: The number of requests that are processed at once.
-    ///   - waiting: The number of requests that may wait. Deferrable ones may use half of it.
+    ///   - limit: The largest number of requests that are processed at the same time.
+    ///   - waiting: The largest number of requests that may wait. Deferrable requests may use half of it.
     init(_ limit: Int, waiting: Int) {
         (self.limit, maximumWaiting) = (limit, waiting)
         // The estimate is 100 ms per request until the rate has been measured.
@@ -54,9 +54,9 @@ struct InFlightLimit<Waiter> {
         (essential, deferrable) = (idle, idle)
     }
 
-    /// The number of requests that are processed.
+    /// The number of requests that are being processed.
     var running: Int { essential.running + deferrable.running }
-    /// The number of requests that wait.
+    /// The number of waiting requests.
     var waiting: Int { essential.waiting.count + deferrable.waiting.count }
 
     /// Decides about a request.
@@ -65,7 +65,7 @@ struct InFlightLimit<Waiter> {
     ///   - client: Identifies the client for its place in the virtual line; `nil` for an unknown client.
     ///   - now: The current time.
     ///   - chance: Returns a random number from 0 up to 1, which spreads the delays of refused clients.
-    ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when it is the request's turn.
+    ///   - waiter: Creates the value that ``finish(_:isServed:at:claiming:)`` returns when the waiting request gets a place.
     mutating func enter(
         _ priority: RequestPriority,
         from client: () -> String?,
@@ -90,13 +90,13 @@ struct InFlightLimit<Waiter> {
         return .waiting(id: lastID, waiter)
     }
 
-    /// Records the end of a request, and passes its place on.
+    /// Records the end of a request, and gives its place to a waiting request.
     /// - Parameters:
     ///   - priority: The priority of the request.
-    ///   - isServed: Whether the client received the requested response. Refusals don't count toward the rate of service.
+    ///   - isServed: Whether the client received the requested response. Refusals are not counted in the rate of service.
     ///   - now: The current time.
-    ///   - claim: Returns whether a waiter still waits. It is called for each waiter until it returns `true`.
-    /// - Returns: The next waiter, which has the place now; `nil` if there is none.
+    ///   - claim: Returns whether a waiting request still waits. It is called for one waiter after another until it returns `true`.
+    /// - Returns: The waiter that has the place now; `nil` if there is none.
     mutating func finish(
         _ priority: RequestPriority,
         isServed: Bool,
@@ -134,7 +134,7 @@ struct InFlightLimit<Waiter> {
         return priority == .essential || self[priority].running < max(1, limit / 2)
     }
 
-    /// Records for each rate of service whether its class was busy, and a served request.
+    /// Updates the rate of service of each priority class: whether the class was busy, and whether a request of it was served.
     private mutating func noteLoad(at now: Duration, served: RequestPriority? = nil) {
         for priority in RequestPriority.allCases {
             let isBusy = !hasRoom(for: priority)

@@ -6,13 +6,13 @@ import Observability
 
 /// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the id of the request.
 ///
-/// The line never contains the path, the query or a header, because they may contain secrets. A request without a route is logged as
-/// `none`. The time ends when the response's head is ready: the time for sending a streamed body is not included.
+/// The line never contains the path, the query or a header, because these may contain secrets. A request without a route is logged as
+/// `none`. The measured time ends when the head of the response is ready. So it doesn't include the time for sending a streamed body.
 public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
     private let quiet: Set<String>
 
     /// Creates the middleware. Add it outermost.
-    /// - Parameter quiet: Templates of routes whose successes are logged at `debug`, such as health checks.
+    /// - Parameter quiet: Templates of routes whose successful requests are logged at `debug`, such as health checks.
     public init(quiet: Set<String> = []) {
         self.quiet = quiet
     }
@@ -42,6 +42,6 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension RequestContext {
-    /// The template of the route, or `none`: for unknown paths, the router uses a name of its responder, without a slash.
+    /// The template of the route, or `none`. For unknown paths, Hummingbird returns a name of its responder, which has no slash.
     var routeTemplate: String { endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "none" }
 }

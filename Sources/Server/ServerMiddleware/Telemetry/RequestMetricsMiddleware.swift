@@ -7,13 +7,13 @@ import Timekeeping
 /// Counts and times requests for swift-metrics, by method, route template, and status class.
 ///
 /// - `http_server_requests`, and the timer `http_server_request_duration`: requests that have a response.
-/// - `http_server_requests_in_flight`: requests without a response yet.
+/// - `http_server_requests_in_flight`: requests that have no response yet.
 ///
-/// The status is `2xx` to `5xx`, or `client_timeout`. The latter is a 504 that the client caused by the time that it named in
-/// `X-Request-Timeout-Ms`. So clients can't trigger alerts for server errors.
+/// The status is `2xx` to `5xx`, or `client_timeout`. A client can send a short time in `X-Request-Timeout-Ms` and so cause a 504. Such a
+/// response is counted as `client_timeout`, so clients can't trigger alerts for server errors.
 ///
-/// No label contains text of a client: a path without a route is `none`, and an unusual method is `other`. So the number of series is
-/// bounded by the number of routes.
+/// No label contains text of a client. A path without a route is `none`, and an unusual method is `other`. So the number of routes limits
+/// the number of time series.
 ///
 /// Add this middleware outermost, so that it sees errors as responses.
 public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddleware {

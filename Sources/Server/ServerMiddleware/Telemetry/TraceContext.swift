@@ -19,9 +19,9 @@ public struct TraceContext: Hashable, Sendable {
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Parses a `traceparent` strictly. Of a value in a later version, the part that version 00 defines is read.
+    /// Parses a `traceparent` strictly. If the value has a later version, only the part that version 00 defines is read.
     /// - Parameter traceparent: The value of the header.
-    /// - Returns: `nil` if the recommendation doesn't allow the value.
+    /// - Returns: The trace; `nil` if the recommendation doesn't allow the value.
     public init?(traceparent: String) {
         let bytes = Array(traceparent.utf8)
         guard bytes.count >= 55, bytes.count <= 512, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -37,13 +37,13 @@ public struct TraceContext: Hashable, Sendable {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
     }
 
-    /// Starts a new trace, which is not sampled. Ids are unique but not secret.
+    /// Starts a new trace, which is not sampled. Its ids are unique but not secret.
     public static func new() -> TraceContext {
         let (high, low) = UniqueNumbers.next()
         return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
     }
 
-    /// Returns a new span of the same trace, with the same sampling. Each outgoing request should have its own span.
+    /// Returns a new span of the same trace, with the same `isSampled`. Each outgoing request should have its own span.
     public func child() -> TraceContext { TraceContext(traceID: traceID, spanID: Self.newSpan(), isSampled: isSampled) }
 
     /// The value of the `traceparent` field, in version 00.
@@ -89,7 +89,7 @@ extension ServiceContext {
 /// InstrumentationSystem.bootstrap(TraceContextInstrument())
 /// ```
 ///
-/// It records no spans. To send spans to a backend, bootstrap a tracer instead.
+/// The instrument records no spans. To send spans to a backend, bootstrap a tracer instead.
 public struct TraceContextInstrument: Instrument {
     /// Creates the instrument.
     public init() {}
@@ -113,11 +113,11 @@ public struct TraceContextInstrument: Instrument {
     }
 }
 
-/// Continues the trace of a request's `traceparent`, or starts a new one.
+/// Continues the trace from the `traceparent` of a request. If the request has none, starts a new trace.
 ///
-/// Every log line of the request has the ids (`trace_id`, `span_id`). Clients find them in `ServiceContext.current`, and forward them. A
-/// `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response has the server's span
-/// in `traceresponse`.
+/// Each log line of the request contains the ids (`trace_id`, `span_id`). HTTP clients read the trace from `ServiceContext.current` and
+/// forward it. A `traceparent` that is invalid or occurs twice is ignored. If the request had a valid `traceparent`, the response contains
+/// the server's span in `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware. Add it outermost.
     public init() {}

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The address of a Valkey or Redis server, and the login of a client. Its description contains nothing of it.
+/// The address of a Valkey or Redis server, and the login of a client. The description of the value doesn't contain any of this.
 ///
 /// ```swift
 /// let address = try ValkeyAddress(url: "valkey://localhost:6379")
@@ -10,22 +10,22 @@ public struct ValkeyAddress: Hashable, Sendable {
     public let host: String
     /// The port, 1 to 65,535; 6379 by default.
     public let port: Int
-    /// The number of the database, 0 by default. A cluster only has 0.
+    /// The number of the database; 0 by default. A cluster only has the database 0.
     public let database: Int
     /// The user of the access control list; `nil` for the default user.
     let user: String?
     /// The password. Internal, so that no caller can print it by accident.
     let password: String?
 
-    /// The reason for which a text is not an address. The description doesn't contain the text, which can contain a password.
+    /// The reason why a text is not an address. The description doesn't contain the text, because the text can contain a password.
     public struct Failure: Error, Hashable, CustomStringConvertible {
-        /// The reason, as an instruction.
+        /// The reason, written as an instruction.
         public let description: String
     }
 
-    /// Parses a URL such as `valkey://user:password@host:6379/0`; `redis://` means the same.
-    /// - Parameter url: The URL. Reserved characters in user and password are percent-encoded.
-    /// - Throws: ``Failure``, also for `rediss://` and `valkeys://`: the client doesn't support TLS.
+    /// Parses a URL such as `valkey://user:password@host:6379/0`. `redis://` has the same meaning.
+    /// - Parameter url: The URL. Reserved characters in the user and the password must be percent-encoded.
+    /// - Throws: ``Failure``. Also for `rediss://` and `valkeys://`, because the client doesn't support TLS.
     public init(url: String) throws(Failure) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {
             throw Failure(description: "must be a URL such as valkey://localhost:6379/0")
@@ -51,7 +51,7 @@ public struct ValkeyAddress: Hashable, Sendable {
         }
         let port = parts.port ?? 6379
         guard (1...65_535).contains(port) else { throw Failure(description: "must contain a port from 1 to 65535") }
-        // Foundation leaves the brackets of an IPv6 address in place.
+        // Foundation doesn't remove the brackets of an IPv6 address.
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         (self.port, self.database) = (port, database)
         user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
@@ -69,8 +69,8 @@ public struct ValkeyAddress: Hashable, Sendable {
 }
 
 extension ValkeyAddress: CustomStringConvertible, CustomReflectable {
-    /// Shows nothing of the address.
+    /// A text without any part of the address.
     public var description: String { "ValkeyAddress" }
-    /// Shows nothing of the address.
+    /// A mirror without any part of the address.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,14 +6,14 @@ struct PendingCommand: Sendable {
     let bytes: [UInt8]
     /// The time by which the reply must have arrived.
     let deadline: NIODeadline
-    /// Called exactly once, on the event loop.
+    /// Returns the result to the caller. It is called exactly once, on the event loop.
     let finish: @Sendable (Result<ValkeyReply, ValkeyError>) -> Void
 }
 
-/// One connection. Sends commands, and assigns replies to them by their order.
+/// One connection. It sends commands, and assigns replies to commands by their order.
 ///
-/// The protocol has no ids: the first reply belongs to the oldest command. So a late reply ends the connection, in order that no later
-/// command gets it. Unchecked: confined to its event loop.
+/// The protocol has no ids: the first reply belongs to the oldest command. If a reply is late, the connection ends, so that no later
+/// command gets this reply. The class is `@unchecked Sendable` because it is only used on its event loop.
 final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -21,19 +21,19 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
     private var channel: (any Channel)?
     /// The commands without a reply, oldest first.
     private var inFlight = CircularBuffer<PendingCommand>()
-    /// The timer for the earliest deadline, or for one that has become later.
+    /// The timer for the earliest deadline. The command of this deadline may have ended, so that the current earliest deadline is later.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     private var isEnded = false
     private let hasRoom: (ValkeyConnection) -> Void
     private let hasEnded: (ValkeyConnection, ValkeyError) -> Void
 
-    /// The largest number of commands without a reply. If the server stalls, at most these are executed late.
+    /// The largest number of commands without a reply. If the server stalls, it later executes at most these commands.
     static let mostInFlight = 256
 
     /// Creates the handler of a channel.
     /// - Parameters:
     ///   - hasRoom: Called when replies have arrived, so that more commands can be sent.
-    ///   - hasEnded: Called once, when the connection is lost or ended.
+    ///   - hasEnded: Called once, when the connection is lost or closed.
     init(hasRoom: @escaping (ValkeyConnection) -> Void, hasEnded: @escaping (ValkeyConnection, ValkeyError) -> Void) {
         (self.hasRoom, self.hasEnded) = (hasRoom, hasEnded)
     }
@@ -70,8 +70,8 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
         for command in outstanding { command.finish(.failure(error)) }
     }
 
-    /// Ends the connection at the earliest deadline of a command without a reply. One timer serves many commands: it is only rescheduled
-    /// when it fires, or for an earlier deadline.
+    /// Ends the connection at the earliest deadline of a command without a reply. One timer serves many commands. It is rescheduled only
+    /// when it fires, or if a new deadline is earlier.
     private func startTimer() {
         guard let channel, let earliest = inFlight.lazy.map(\.deadline).min() else { return }
         if let timer, timer.deadline <= earliest { return }
@@ -102,7 +102,7 @@ extension ValkeyConnection {
         }
     }
 
-    /// Reports that the pipeline has room, once per batch of replies.
+    /// Reports that more commands can be sent. The report comes once per batch of replies.
     func channelReadComplete(context: ChannelHandlerContext) {
         if !isEnded { hasRoom(self) }
     }
@@ -111,7 +111,7 @@ extension ValkeyConnection {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
 
-    /// Finishes a command. An error that another connection may resolve also ends this one.
+    /// Finishes a command. If the reply is an error that another connection may resolve, this connection ends, too.
     private func complete(_ command: PendingCommand, with reply: ValkeyReply) {
         guard case .error(let text) = reply else { return command.finish(.success(reply)) }
         let error = ValkeyError(text: text)

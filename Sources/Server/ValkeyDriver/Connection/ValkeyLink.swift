@@ -3,24 +3,26 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The pending commands for the event loop, and whether there is a connection for them. Callers append under a lock; the event loop takes
-/// as many as the pipeline has room for.
+/// The pending commands for the event loop, and whether there is a connection for them. Callers append commands under a lock. The event
+/// loop takes commands up to the limit of the pipeline.
 struct ReplyQueue: Sendable {
     /// Whether a connection is ready. While it is `false`, commands are refused.
     var isReady = false
     /// Whether the event loop is scheduled to send the commands.
     var isScheduled = false
-    /// The commands that were not sent yet, oldest first.
+    /// The commands that have not been sent yet, oldest first.
     var commands = CircularBuffer<PendingCommand>()
-    /// The reason for which the last connection ended.
+    /// The reason why the last connection ended.
     var lastFailure = ValkeyError.unavailable
 }
 
-/// Maintains one ready connection: connects, signs in, sends the commands of an inbox, and reconnects when a connection ends.
+/// Maintains one ready connection. It connects, signs in, sends the commands of an inbox, and reconnects when a connection ends.
 ///
-/// A connection is ready when the server has replied to `PING`, because connecting alone also succeeds if the server hangs. The steps of
-/// signing in (password, database, name, scripts, `PING`) are sent in one pipeline. The first loss of a connection is logged, and the next
-/// success; the attempts in between are only counted. Unchecked: confined to its event loop.
+/// A connection is ready when the server has replied to `PING`. Connecting alone is not enough, because it also succeeds if the server
+/// hangs. The steps of signing in (password, database, name, scripts, `PING`) are sent in one pipeline.
+///
+/// The link logs the first loss of a connection, and the next success. It only counts the attempts between them. The class is
+/// `@unchecked Sendable` because it is only used on its event loop.
 final class ValkeyLink: @unchecked Sendable {
     private let address: ValkeyAddress
     private let name: String
@@ -32,14 +34,14 @@ final class ValkeyLink: @unchecked Sendable {
     private var connection: ValkeyConnection?
     private var isReady = false
     private var isClosed = false
-    /// Whether the present outage was logged.
+    /// Whether the current outage was logged.
     private var hasReported = false
 
-    /// The longest time that connecting and signing in may each take.
+    /// The longest time for connecting, and the longest time for signing in.
     static let attemptTimeout = TimeAmount.milliseconds(250)
-    /// The pause between attempts, at random, so that the clients of a returning server don't all connect at once.
+    /// The pause between attempts. It is random, so that the clients of a returning server don't all connect at the same time.
     static let pauses = Int64(100)...250
-    /// The pause if the settings are wrong, when no attempt succeeds before they are changed.
+    /// The pause if the settings are wrong. No attempt can succeed before they are changed.
     static let longPauses = Int64(2_000)...5_000
 
     /// Creates a link without a connection.
@@ -80,7 +82,7 @@ final class ValkeyLink: @unchecked Sendable {
             }
     }
 
-    /// Sends the commands of the inbox, as far as the pipeline has room.
+    /// Sends the commands of the inbox, up to the limit of the pipeline.
     func send() {
         guard let connection, isReady else { return inbox.value.withLock { $0.isScheduled = false } }
         send(on: connection)
@@ -92,7 +94,7 @@ final class ValkeyLink: @unchecked Sendable {
         connection?.end(.closed)
     }
 
-    /// Sends as many pending commands as the pipeline has room for.
+    /// Sends pending commands, up to the limit of the pipeline.
     private func send(on connection: ValkeyConnection) {
         guard isReady else { return }
         let commands = inbox.value.withLock { inbox in
@@ -107,7 +109,7 @@ final class ValkeyLink: @unchecked Sendable {
 
     /// Sends the commands that prepare a connection. If one fails, the connection ends.
     private func signIn(on connection: ValkeyConnection) {
-        // The link was closed while it was connecting.
+        // The link was closed while it was connecting, so end the connection.
         guard !isClosed else { return connection.end(.closed) }
         let deadline = NIODeadline.now() + Self.attemptTimeout
         func step(_ command: ValkeyCommand, _ done: @escaping @Sendable (ValkeyReply) -> Void = { _ in }) -> PendingCommand {
@@ -172,7 +174,7 @@ final class ValkeyLink: @unchecked Sendable {
     }
 }
 
-/// An inbox that a client and its link share. The link lives as long as its event loop uses it, also after the client is released.
+/// An inbox that a client and its link share. The link lives as long as its event loop uses it, even after the client is released.
 final class InboxBox: Sendable {
     let value = Mutex(ReplyQueue())
 }

@@ -2,9 +2,10 @@ import Synchronization
 
 /// A Lua script that the server stores and executes by its digest.
 ///
-/// A client loads its scripts with each new connection. If the server has dropped a script meanwhile, the client sends the text.
+/// A client loads its scripts with each new connection. If the server has removed a script since then, the client sends the text of the
+/// script.
 ///
-/// Use a script to read and write several keys atomically. Create it once, as a static constant: the digest is stored in it.
+/// Use a script to read and write several keys atomically. Create it once, as a static constant, because it stores its digest.
 public final class ValkeyScript: Sendable {
     /// The text of the script.
     public let text: String
@@ -16,14 +17,14 @@ public final class ValkeyScript: Sendable {
         self.text = text
     }
 
-    /// The digest, as the server returned it; `nil` before the first connection.
+    /// The digest that the server returned; `nil` before the first connection.
     var digest: String? {
         get { knownDigest.withLock { $0 } }
         set { knownDigest.withLock { $0 = newValue } }
     }
 
     /// Returns the command that executes the script.
-    /// - Parameter digest: The digest; the text is sent if `nil`.
+    /// - Parameter digest: The digest; `nil` sends the text of the script.
     ///
     /// - Parameters:
     ///   - keys: The keys.

@@ -2,15 +2,15 @@ import CHiredis
 
 /// Decodes replies from bytes that arrive in chunks of any size. Not thread-safe.
 ///
-/// The codec is that of hiredis (RESP 2). Its memory is bounded here: the size of a reply, and the number of elements of an array, which a
-/// few bytes could claim to be billions.
+/// The codec is the codec of hiredis (RESP 2). The reader limits its memory: the size of a reply, and the number of elements of an array.
+/// Without the second limit, a few bytes could announce billions of elements.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let mostBytes: Int
     /// The bytes since the last complete reply.
     private var pending = 0
 
-    /// The largest number of elements in one array. The codec allocates memory for them before they arrive.
+    /// The largest number of elements in one array. The codec allocates memory for all elements before they arrive.
     static let mostElements = 65_536
 
     /// Creates a reader.
@@ -24,8 +24,8 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// Adds received bytes, which are copied.
-    /// - Throws: `ValkeyError.protocolViolation` if there is no memory or the reader has failed before.
+    /// Adds received bytes. The bytes are copied.
+    /// - Throws: `ValkeyError.protocolViolation` if there is no memory, or if the reader has failed before.
     func feed(_ bytes: UnsafeRawBufferPointer) throws(ValkeyError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
         pending += bytes.count
@@ -34,7 +34,8 @@ final class ReplyReader {
     }
 
     /// Returns the next complete reply; `nil` if more bytes must arrive first.
-    /// - Throws: `ValkeyError.protocolViolation` if the bytes are not a reply, or one that is too large. The reader is unusable then.
+    /// - Throws: `ValkeyError.protocolViolation` if the bytes are not a reply, or if the reply is too large. After that, the reader can't
+    ///   be used.
     func next() throws(ValkeyError) -> ValkeyReply? {
         var reply: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &reply) == REDIS_OK else { throw .protocolViolation }
@@ -55,7 +56,7 @@ final class ReplyReader {
         return functions
     }()
 
-    /// The codec's functions, except that arrays that are too long are refused.
+    /// The codec's functions, but with a limit for the length of arrays.
     private nonisolated(unsafe) static let boundedFunctions = {
         let bounded = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
         bounded.initialize(to: functions)
@@ -67,7 +68,7 @@ final class ReplyReader {
 }
 
 extension ValkeyReply {
-    /// Copies a reply of the codec, whose depth the codec limits.
+    /// Copies a reply of the codec. The codec limits the depth of a reply.
     fileprivate init(_ reply: redisReply) throws(ValkeyError) {
         switch reply.type {
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:

@@ -7,7 +7,7 @@ import CHiredis
 /// command.append([0, 255])
 /// ```
 ///
-/// Arguments are sent with their lengths, so no argument can become a part of the command, whatever its bytes.
+/// Arguments are sent with their lengths. So no argument can become a part of the command, even if it contains line breaks or spaces.
 public struct ValkeyCommand: Sendable {
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
@@ -32,7 +32,7 @@ public struct ValkeyCommand: Sendable {
     /// Returns the command in the wire format: an array of bulk strings.
     func encoded() -> [UInt8] {
         bytes.withUnsafeBytes { bytes in
-            // An empty array has no address, but the codec requires one for each argument.
+            // An empty array has no address, but the codec requires an address for each argument.
             let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty
             var offset = 0
             var arguments: [UnsafePointer<CChar>?] = lengths.map { length in
@@ -47,7 +47,7 @@ public struct ValkeyCommand: Sendable {
         }
     }
 
-    /// The address of no bytes.
+    /// An address for an empty argument.
     private nonisolated(unsafe) static let empty = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         byte.initialize(to: 0)

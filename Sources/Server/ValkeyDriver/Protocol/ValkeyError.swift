@@ -1,7 +1,7 @@
-/// The reason for which a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
+/// The reason why a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
 ///
-/// Only after ``unavailable``, ``configuration(code:)``, ``store(code:)`` and ``refused(code:)`` it is certain that the command was not
-/// executed; after the others, it may have been.
+/// After ``unavailable``, ``configuration(code:)``, ``store(code:)`` and ``refused(code:)``, the command was certainly not executed. After
+/// any other error, the command may have been executed.
 public enum ValkeyError: Error, Hashable, Sendable {
     /// No connection is ready. The command was not sent.
     case unavailable
@@ -9,7 +9,7 @@ public enum ValkeyError: Error, Hashable, Sendable {
     case timedOut
     /// The connection was lost. The server may have executed the command.
     case connectionLost
-    /// The server sent bytes that are not a reply, or too many of them.
+    /// The server sent bytes that are not a reply, or a reply that is too large.
     case protocolViolation
     /// The server can't execute commands now, such as `LOADING`, `BUSY`, `OOM`, `READONLY`, or `MASTERDOWN`.
     case store(code: String)
@@ -17,10 +17,10 @@ public enum ValkeyError: Error, Hashable, Sendable {
     case configuration(code: String)
     /// The server refused the command for another reason, such as `NOSCRIPT`.
     case refused(code: String)
-    /// The client was closed, before or while the command was sent.
+    /// The client was closed before the command was sent, or while it was in flight.
     case closed
 
-    /// Creates the error of a reply from its text. Only the first word is stored, because the others can contain keys.
+    /// Creates the error of a reply from its text. Only the first word is stored, because the other words can contain keys.
     init(text: String) {
         let word = text.prefix { $0 != " " }
         let code = word.count <= 20 && word.allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) ? String(word) : "ERR"

@@ -6,9 +6,9 @@ public enum AdaptiveDecision: Hashable, Sendable {
     case held(Hold)
 }
 
-/// Why and how long a call is delayed.
+/// The reason and the length of a call's delay.
 public struct Hold: Hashable, Sendable {
-    /// The reason of a delay. A struct rather than an enumeration, so that later versions can add reasons.
+    /// The reason of a delay. It is a struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         /// The name of the reason.
         public let rawValue: String
@@ -26,17 +26,17 @@ public struct Hold: Hashable, Sendable {
         public static let retryAfter = Self(rawValue: "retry_after")
         /// Recent calls failed to reach the server, or its responses are slow.
         public static let network = Self(rawValue: "network")
-        /// The caller has been refused several times in a row, and a ``RefusalPenalty`` applies.
+        /// The caller has been refused several times in a row, so a ``RefusalPenalty`` applies.
         public static let repeatedRefusals = Self(rawValue: "repeated_refusals")
-        /// Other callers wait already, and they come first.
+        /// Other callers already wait, and they have precedence.
         public static let line = Self(rawValue: "line")
     }
 
     /// The reason of the longest delay.
     public var reason: Reason
-    /// The name of the quota or of the server's limit, if the reason is one.
+    /// The name of the quota or of the server's limit, if the reason is a quota or a limit.
     public var limit: String?
-    /// The time until the call may be sent, as far as is known now. It is exact for the client's own quotas.
+    /// The time until the call may be sent, by the current knowledge. For the client's own quotas, the time is exact.
     public var wait: Duration
 
     /// Creates a hold.
@@ -72,11 +72,11 @@ public struct AdmittedCall: Hashable, Sendable {
     let id: UInt64
     /// The time of the admission, in nanoseconds.
     let sent: Int64
-    /// The number of counted calls that had ended by then.
+    /// The number of counted calls that had ended at the admission.
     let endedBefore: Int
 }
 
-/// How a call ended, as far as it matters for an ``AdaptiveLimit``.
+/// The outcome of a call for an ``AdaptiveLimit``.
 public enum CallEnd: Hashable, Sendable {
     /// The server responded and counted the call.
     /// - limits: The limits that the response reports.
@@ -88,7 +88,7 @@ public enum CallEnd: Hashable, Sendable {
     case lost
     /// The call certainly did not reach the server, because of the network.
     case unreachable
-    /// The call was certainly not sent, for a reason that is unrelated to the network.
+    /// The call was certainly not sent. The reason is unrelated to the network.
     case withdrawn
     /// The caller canceled the call. The server may have counted it.
     case abandoned

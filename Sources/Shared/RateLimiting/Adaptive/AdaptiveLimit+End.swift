@@ -2,8 +2,8 @@ extension AdaptiveLimit {
     /// Ends a call and learns from its outcome. Does nothing if the call has ended already.
     ///
     /// - Parameters:
-    ///   - call: The call, as it was admitted.
-    ///   - end: How the call ended.
+    ///   - call: The call that ``admit(at:)`` returned.
+    ///   - end: The outcome of the call.
     ///   - now: Nanoseconds on a monotonic clock.
     ///   - generator: The source of the jitter.
     public mutating func end(
@@ -69,7 +69,7 @@ extension AdaptiveLimit {
             )
             if let known { learned[known] = limit } else { learned.append(limit) }
         }
-        // Limits that no response has mentioned for twice their window are removed.
+        // Remove limits that no response has mentioned for twice the length of their window.
         let fallbackWindow = fallbackWindow
         learned.removeAll { now - $0.mentioned >= 2 * min($0.window(atLeast: fallbackWindow), .max / 4) }
     }

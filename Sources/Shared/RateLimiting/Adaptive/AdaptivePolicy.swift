@@ -2,23 +2,23 @@ import Timekeeping
 
 /// The limits that a client applies to its calls of one endpoint. See ``AdaptiveLimit``.
 public struct AdaptivePolicy: Hashable, Sendable {
-    /// The client's own quotas. A call must fit into all of them, and no response of a server raises them.
+    /// The client's own quotas. A call must fit into all of them. No response of a server raises them.
     public let quotas: [RateLimitPolicy]
-    /// The maximum delay that a server can impose. After that time one call is sent.
+    /// The maximum delay that a server can impose. After that time, one call is sent.
     public var longestBlock: Duration = .seconds(3_600)
     /// The latency from which a response counts as slow.
     public var slowResponse: Duration = .seconds(2)
-    /// The additional delay for callers that are refused repeatedly; none if `nil`.
+    /// The additional delay for callers that are refused repeatedly; `nil` for no delay.
     public var penalty: RefusalPenalty?
-    /// The index of the quota with the shortest window. Refusals without a delay and a bad network reduce this quota.
+    /// The index of the quota with the shortest window. A refusal without a delay and a bad network reduce this quota.
     let pace: Int
-    /// The index of the quota with the longest window, whose admissions are saved.
+    /// The index of the quota with the longest window. The admissions of this quota are saved.
     let memory: Int
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - quotas: The client's own quotas. They are counted by exact sliding windows, even if their algorithm is another.
-    ///   - penalty: The additional delay for callers that are refused repeatedly; none if `nil`.
+    ///   - quotas: The client's own quotas. They are always counted by exact sliding windows, whatever algorithm they name.
+    ///   - penalty: The additional delay for callers that are refused repeatedly; `nil` for no delay.
     /// - Precondition: `quotas` is not empty.
     public init(_ quotas: [RateLimitPolicy], penalty: RefusalPenalty? = nil) {
         precondition(!quotas.isEmpty, "a policy needs a quota")
@@ -50,13 +50,13 @@ public struct RefusalPenalty: Hashable, Sendable {
         (self.after, self.first, self.longest) = (after, first, longest)
     }
 
-    /// Returns the penalty of a refusal in nanoseconds, by its position in the series, starting with 1.
+    /// Returns the penalty of a refusal in nanoseconds. The first refusal of a series has the number 1.
     func nanoseconds(forRefusal number: Int) -> Int64 {
         guard number >= after else { return 0 }
         let longest = longest.wholeNanosecondsRoundedUp
         let first = first.wholeNanosecondsRoundedUp
         let doublings = number - after
-        // Compared before the shift, which could overflow.
+        // Compare before the shift, because the shift could overflow.
         return doublings >= 62 || first > longest >> Int64(doublings) ? longest : first << Int64(doublings)
     }
 }

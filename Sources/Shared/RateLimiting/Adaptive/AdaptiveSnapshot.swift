@@ -1,11 +1,11 @@
-/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved. It contains no names of endpoints or
+/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved. The snapshot contains no names of endpoints or
 /// users.
 public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
     /// A call that the server may still count.
     struct Call: Hashable, Sendable, Codable {
-        /// The time since it was sent, in nanoseconds.
+        /// The time since the call was sent, in nanoseconds.
         var sent: Int64
-        /// The time since it ended, in nanoseconds; `nil` if it was in flight.
+        /// The time since the call ended, in nanoseconds; `nil` if it was in flight.
         var ended: Int64?
     }
 
@@ -18,22 +18,23 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
         var seenWindow: Int64
     }
 
-    /// When it was made.
+    /// The time at which the snapshot was made.
     public var time: SnapshotTime
-    /// The age of each admitted unit that still counts in the longest of the client's windows, in nanoseconds, oldest first.
+    /// The age of each admitted unit, in nanoseconds, oldest first. Only units that still count in the client's longest window are
+    /// included.
     var ages: [Int64]
     var calls: [Call]
     var learned: [Learned]
     /// The remaining nanoseconds of the delay that the server requested.
     var blocked: Int64
-    /// The rest of the shortest quota after refusals without a delay; `nil` if it is not reduced.
+    /// The reduced shortest quota after refusals without a delay; `nil` if the quota is not reduced.
     var halvedTo: Double?
 }
 
 extension AdaptiveLimit {
     /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(calls).
     ///
-    /// The observed usage of other clients isn't included: it is learned again from the first response.
+    /// The observed usage of other clients isn't included. It is learned again from the first response.
     public func snapshot(at now: Int64, time: SnapshotTime) -> AdaptiveSnapshot? {
         guard !isFresh(at: now) || !learned.isEmpty else { return nil }
         let memory = policy.memory
@@ -55,13 +56,13 @@ extension AdaptiveLimit {
         )
     }
 
-    /// Adds saved usage and learned limits. Current usage stays. Ages and windows outside of their valid ranges are clamped.
+    /// Adds saved usage and learned limits. The current usage stays. Ages and windows outside their valid ranges are clamped.
     ///
-    /// Calls that were in flight count as ended now.
+    /// A call that was in flight at the save counts as ended now.
     /// - Parameters:
     ///   - snapshot: The saved state.
     ///   - now: Nanoseconds on the monotonic clock of this process.
-    ///   - time: The same instant, on the clocks that the snapshot uses.
+    ///   - time: The same instant as `now`, on the clocks that the snapshot uses.
     public mutating func restore(_ snapshot: AdaptiveSnapshot, at now: Int64, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         func instant(_ age: Int64) -> Int64 {
@@ -87,7 +88,7 @@ extension AdaptiveLimit {
         if halved.units == nil { halved = HalvedQuota(units: snapshot.halvedTo) }
     }
 
-    /// Counts the shortest quota as used up now, for a start without any saved state.
+    /// Counts the shortest quota as used up now. Use it for a start without any saved state.
     package mutating func spendShortest(at now: Int64) {
         let quota = policy.quotas[policy.pace]
         let units = windows[policy.pace].remaining(at: now, policy: quota)

@@ -1,7 +1,7 @@
-/// A client's own calls as a server may count them: calls in flight and calls that ended lately.
+/// A client's own calls that a server may still count: calls in flight, and calls that have ended recently.
 ///
-/// The server counts a call at an unknown time between its sending and its end. A call therefore counts from its sending until
-/// a window after its end. The memory is bounded: the last 4,096 ended calls are stored.
+/// The server counts a call at an unknown time between its sending and its end. So the ledger counts a call from its sending until one
+/// window after its end. The memory is bounded: only the last 4,096 ended calls are stored.
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
     struct Ended: Hashable, Sendable {
@@ -12,14 +12,14 @@ struct CallLedger: Sendable {
     static let capacity = 4_096
 
     private var inFlight: [UInt64: Int64] = [:]
-    /// In the order of their ends.
+    /// The ended calls in the order of their ends.
     private var ended: [Ended] = []
     private var endedEver = 0
     /// The number and the time of the last call that was sent.
     private(set) var lastID: UInt64 = 0
     private(set) var lastSent = Int64.min / 4
 
-    /// An empty ledger that doesn't reuse the numbers of calls.
+    /// An empty ledger that doesn't reuse the numbers of earlier calls.
     var forgotten: CallLedger {
         var ledger = CallLedger()
         ledger.lastID = lastID
@@ -38,12 +38,12 @@ struct CallLedger: Sendable {
         return AdmittedCall(id: lastID, sent: now, endedBefore: endedEver)
     }
 
-    /// Ends a call; does nothing if it isn't in flight. O(1) amortized.
+    /// Ends a call. Does nothing if the call isn't in flight. O(1) amortized.
     ///
     /// - Parameters:
-    ///   - counts: Whether the server may have counted it.
-    ///   - window: The longest window for which it matters, in nanoseconds.
-    /// - Returns: Whether it was in flight.
+    ///   - counts: Whether the server may have counted the call.
+    ///   - window: The longest window for which the call matters, in nanoseconds.
+    /// - Returns: Whether the call was in flight.
     mutating func end(_ call: AdmittedCall, counts: Bool, at now: Int64, window: Int64) -> Bool {
         guard inFlight.removeValue(forKey: call.id) != nil else { return false }
         guard counts else { return true }
@@ -53,13 +53,13 @@ struct CallLedger: Sendable {
         return true
     }
 
-    /// Returns the calls that may still count in a window, by their ages, to save them.
+    /// Returns the ages of the calls that may still count in a window, to save them.
     func snapshot(at now: Int64, window: Int64) -> [AdaptiveSnapshot.Call] {
         ended[firstEnd(after: now - window)...].map { .init(sent: now - $0.sent, ended: now - $0.ended) }
             + inFlight.values.sorted().map { .init(sent: now - $0, ended: nil) }
     }
 
-    /// Whether no call may still count in a window.
+    /// Whether no call can still count in a window.
     func isEmpty(at now: Int64, window: Int64) -> Bool {
         inFlight.isEmpty && firstEnd(after: now - window) == ended.count
     }
@@ -71,23 +71,23 @@ struct CallLedger: Sendable {
         lastSent = calls.reduce(lastSent) { max($0, $1.sent) }
     }
 
-    /// Returns the instant from which fewer than `room` calls count; `.max` if there is none. O(log stored calls).
+    /// Returns the first instant at which fewer than `room` calls count; `.max` if there is none. O(log stored calls).
     func instant(withFewerThan room: Int, window: Int64, at now: Int64) -> Int64 {
         guard room > 0 else { return .max }
         let first = firstEnd(after: now - window)
         let surplus = ended.count - first + inFlight.count - room
         guard surplus >= 0 else { return now }
-        // Calls in flight count for at least another window, even if they end now.
+        // A call in flight counts for at least another window, even if it ends now.
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// Returns the maximum number of calls that the server may have counted in a window when it counted a call that has just
-    /// ended. O(log stored calls).
+    /// Returns the maximum number of calls that the server may have counted in a window. The window ends at the time at which the server
+    /// counted a call that has just ended. O(log stored calls).
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// The minimum number of calls that the server must have counted at that time, without the call itself. O(stored calls).
+    /// Returns the minimum number of calls that the server must have counted in the same window, without the call itself. O(stored calls).
     func fewestHeld(sent: Int64, ended instant: Int64, window: Int64) -> Int {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
@@ -103,8 +103,7 @@ struct CallLedger: Sendable {
     }
 
     private mutating func dropOld(at now: Int64, window: Int64) {
-        // The server may have counted a call in flight when it was sent, so the calls of the window before that are still
-        // needed.
+        // The server may have counted a call in flight at its sending. So the calls in the window before its sending are still needed.
         let oldest = inFlight.values.min() ?? now
         let useless = max(firstEnd(after: oldest - window), ended.count - Self.capacity)
         if useless > ended.count / 2 || ended.count > 2 * Self.capacity { ended.removeFirst(useless) }
@@ -113,8 +112,8 @@ struct CallLedger: Sendable {
 
 /// The minimum interval between calls while the network is bad.
 ///
-/// From the second consecutive call without a response, the interval doubles with each failure. A response ends that. While
-/// responses are slow, the interval is about the time that one takes, so that a slow connection carries one call at a time.
+/// From the second consecutive call without a response, the interval doubles with each failure. A response resets the interval. While
+/// responses are slow, the interval is about the latency of a response, so that a slow connection carries one call at a time.
 struct CallSpacing: Sendable {
     private var failures = 0
     private var smoothedLatency: Int64 = 0
@@ -123,8 +122,8 @@ struct CallSpacing: Sendable {
     /// Returns the nanoseconds until the next call may be sent.
     ///
     /// - Parameters:
-    ///   - policy: The policy whose even pace is the measure. The first interval is a quarter of that pace, the longest is the
-    ///     window.
+    ///   - policy: The policy that determines the interval. The first interval is a quarter of the time per unit of its quota. The longest
+    ///     interval is its window.
     ///   - slowResponse: The latency from which responses count as slow, in nanoseconds.
     func delay(at now: Int64, policy: RateLimitPolicy, slowResponse: Int64) -> Int64 {
         guard let lastSent else { return 0 }

@@ -2,22 +2,23 @@ import Timekeeping
 
 /// One limit of a server, learned from its responses.
 ///
-/// It determines when the server will certainly admit a further call. Any one of these conditions is enough:
+/// The limit determines when the server will certainly admit a further call. Any one of these conditions is enough:
 ///
-/// - Own calls: the client's calls that the server may still count, plus the recently observed usage of other clients, leave a unit free.
-/// - Remaining: the last report had more remaining units than the number of calls that were sent since.
-/// - Reset: the reset time of the report has passed, and all calls that the server may have counted since have ended. One unit
-///   is free.
+/// - Own calls: a unit is free after subtracting the client's calls that the server may still count, and the recently observed usage of
+///   other clients.
+/// - Remaining: the last report had more remaining units than the client has sent calls since the report.
+/// - Reset: the reset time of the report has passed, and all calls that the server may have counted since the report have ended. One unit
+///   is then free.
 ///
-/// If the client shares the limit with no other client, and the server reports quota and window, the server never refuses a
-/// call: it counts at most the calls that the client assumes to be counted.
+/// If no other client shares the limit, and the server reports quota and window, the server never refuses a call. In this case, the server
+/// counts at most the calls that the client assumes to be counted.
 struct LearnedLimit: Sendable {
-    /// A report in a response, with the values derived from it.
+    /// A report about the limit in a response, with the values that are derived from it.
     struct Report: Sendable {
         var call: AdmittedCall
         var remaining: Int
         var ended: Int64
-        /// When more units become available.
+        /// The time at which more units become available.
         var resetAt: Int64
         /// The number of calls that the server had certainly counted when it reported, including the reporting call.
         var countedBefore: Int
@@ -25,7 +26,7 @@ struct LearnedLimit: Sendable {
         var others: Int
     }
 
-    /// The maximum window: ten years. Longer ones are clamped.
+    /// The maximum window: ten years. A longer window is clamped.
     static let longestWindow: Int64 = 315_360_000_000_000_000
 
     /// The name that the server reports.
@@ -34,13 +35,13 @@ struct LearnedLimit: Sendable {
     var reportedWindow: Int64?
     /// The largest number of units that was observed to fit.
     var seenQuota = 0
-    /// Whether the server removes calls from its count before their window has passed, such as a counter that restarts.
+    /// Whether the server removes calls from its count before their window has passed. An example is a counter that restarts.
     var removesEarly = false
     /// The longest observed time until a reset.
     var seenWindow: Int64 = 0
-    /// When the window was last assumed to be longer than observed.
+    /// The last time at which the window was assumed to be longer than observed.
     var widenedAt = Int64.min
-    /// When a response mentioned the limit last.
+    /// The last time at which a response mentioned the limit.
     var mentioned: Int64
     var report: Report?
     var others = OthersUse()
@@ -50,22 +51,23 @@ struct LearnedLimit: Sendable {
         mentioned = now
     }
 
-    /// The number of units per window: as reported, otherwise the largest number that was observed.
+    /// The number of units per window. If the server has not reported it, this is the largest number that was observed.
     var quota: Int? { reportedQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
-    /// The length of the window: as reported, otherwise the longest observed time until a reset, but at least the fallback.
+    /// The length of the window. If the server has not reported it, this is the longest observed time until a reset, but at least the
+    /// fallback.
     func window(atLeast fallback: Int64) -> Int64 { reportedWindow ?? max(seenWindow, fallback) }
 
     /// Returns the nanoseconds until a further call certainly fits. O(log stored calls).
     func delay(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int64 {
         guard let quota else { return 0 }
         let instant = ownCallsFit(quota: quota, window: window(atLeast: fallbackWindow), ledger: ledger, at: now)
-        // After a day without a call, one call is sent regardless of the server's report.
+        // After a day without a call, one call is sent, whatever the server has reported.
         let longest = ledger.lastSent + 86_400_000_000_000
         return max(0, min(instant, longest, reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow)) - now)
     }
 
-    /// Returns how many further calls certainly fit now; `nil` while the quota is unknown. O(log stored calls).
+    /// Returns the number of further calls that certainly fit now; `nil` while the quota is unknown. O(log stored calls).
     func remaining(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int? {
         guard let quota else { return nil }
         let window = window(atLeast: fallbackWindow)
@@ -84,7 +86,7 @@ struct LearnedLimit: Sendable {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
         guard others > 0, let report, instant > report.ended + window else { return instant }
-        // The observed units of other clients have expired by then.
+        // The observed units of other clients have expired by that instant.
         return max(report.ended + window, ledger.instant(withFewerThan: quota, window: window, at: now))
     }
 
@@ -93,8 +95,8 @@ struct LearnedLimit: Sendable {
         let left = report.remaining - sentSince(report, ledger: ledger)
         if left > 0 { return now }
         if left == 0 { return max(now, report.resetAt) }
-        // Of calls that were in flight together, it is unknown which the server counted before it made the report. When all
-        // have ended, one more unit is free after the reset, unless a call that was sent later got no report.
+        // For calls that were in flight together, it is unknown which of them the server counted before it made the report. When all of
+        // them have ended, one more unit is free after the reset. The exception is a call that was sent later and got no report.
         guard ledger.inFlightCount == 0 else { return .max }
         let isLast = report.call.id == ledger.lastID
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
@@ -117,9 +119,9 @@ extension LearnedLimit {
     ///
     /// - Parameters:
     ///   - reported: The report about this limit.
-    ///   - call: The call whose response has the report. `ledger` has already recorded its end.
-    ///   - isRefusal: Whether the server refused the call and therefore did not count it.
-    ///   - longestBlock: The maximum time until a reset, in nanoseconds. Longer ones are clamped.
+    ///   - call: The call whose response contains the report. `ledger` has already recorded its end.
+    ///   - isRefusal: Whether the server refused the call. A refused call is not counted by the server.
+    ///   - longestBlock: The maximum time until a reset, in nanoseconds. A longer time is clamped.
     mutating func learn(
         _ reported: ServerLimit,
         from call: AdmittedCall,
@@ -140,14 +142,14 @@ extension LearnedLimit {
         let isExhausted = isRefusal && remaining == 0
         let itself = isRefusal ? 0 : 1
         if isExhausted {
-            // More units were assumed to fit than do: the server removes calls before their window has passed.
+            // The client assumed that more units fit than do fit. So the server removes calls before their window has passed.
             if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
         let fewest = removesEarly || reportedQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
-        // Units that no client is known to use may be the client's own, if the window is longer than assumed.
+        // Units without a known user may be the client's own, if the window is longer than assumed.
         if isExhausted, unknown > 0, call.sent >= widenedAt {
             seenWindow = max(seenWindow, min(2 * window, longestBlock))
             widenedAt = now
@@ -168,18 +170,18 @@ extension LearnedLimit {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, rounded up: at least 0, at most the limit.
+    /// The duration in nanoseconds, rounded up. The value is at least 0 and at most the limit.
     func wholeNanoseconds(upTo limit: Int64) -> Int64 {
         self >= .nanoseconds(limit) ? limit : max(0, wholeNanosecondsRoundedUp)
     }
 }
 
-/// The rest of a quota after refusals without a delay. Each refusal at least halves it; each window restores a tenth.
+/// The reduced quota after refusals without a delay. Each refusal at least halves the quota. Each used window restores a tenth of it.
 ///
-/// The factor is random, so that clients that were refused together don't retry together. Outcomes of calls that were sent
-/// before the quota was halved are ignored.
+/// The factor is random, so that clients that were refused together don't retry together. If a call was sent before the quota was halved,
+/// its outcome is ignored.
 struct HalvedQuota: Sendable {
-    /// The remaining quota; `nil` if it is not reduced.
+    /// The reduced quota; `nil` if it is not reduced.
     private(set) var units: Double?
     private var halvedAt = Int64.min
 
@@ -194,7 +196,8 @@ struct HalvedQuota: Sendable {
         return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))
     }
 
-    /// Reduces the quota to 40 to 50 percent of its current value, or of the usage in the last window if that is lower.
+    /// Reduces the quota to 40 to 50 percent of its current value. If the usage in the last window is lower than that value, the percentage
+    /// applies to the usage.
     mutating func refused(
         _ call: AdmittedCall,
         used: Int,
@@ -208,7 +211,7 @@ struct HalvedQuota: Sendable {
         halvedAt = now
     }
 
-    /// Restores a part: when a whole window is used, that is a tenth of the quota or one unit, whichever is more.
+    /// Restores a part of the quota. One fully used window restores a tenth of the quota, but at least one unit.
     mutating func admitted(_ call: AdmittedCall, policy: RateLimitPolicy) {
         guard let units, call.sent >= halvedAt else { return }
         let regained = units + max(1, Double(policy.quota) / 10) / max(1, units.rounded(.down))
@@ -216,10 +219,10 @@ struct HalvedQuota: Sendable {
     }
 }
 
-/// The number of units that other clients were observed to use: the maximum of the current and the last period.
+/// The number of units that other clients were observed to use. It is the maximum of the current and the last period.
 ///
-/// A client that takes each unit as soon as it becomes free is refused whenever another client is faster. The units that other
-/// clients used lately are therefore left to them, for one to two periods.
+/// Suppose that a client takes each unit as soon as it becomes free. Whenever another client is faster, the server refuses the call.
+/// Therefore, the units that other clients used recently are left to them for one to two periods.
 struct OthersUse: Sendable {
     private var recent = 0
     private var earlier = 0

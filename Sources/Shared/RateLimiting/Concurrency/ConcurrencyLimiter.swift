@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Limits the number of operations that run at once. Further callers wait in a bounded queue, first in, first out.
+/// Limits the number of operations that run at the same time. Further callers wait in a bounded queue, first in, first out.
 ///
 /// ```swift
 /// let limiter = ConcurrencyLimiter(4)
 /// let result = try await limiter.run { try await hash(password) }
 /// ```
 public final class ConcurrencyLimiter: Sendable {
-    /// An error that reports that the queue of waiting callers is full.
+    /// The error if the queue of waiting callers is full.
     public struct WaitQueueFull: Error, Hashable, Sendable {
         /// The number of waiting callers.
         public let waiters: Int
@@ -42,10 +42,11 @@ public final class ConcurrencyLimiter: Sendable {
     /// The number of waiting callers.
     public var waiting: Int { state.withLock(\.line.count) }
 
-    /// Runs an operation as soon as fewer than ``limit`` are running. O(1) if that is the case, otherwise O(waiting callers).
+    /// Runs an operation as soon as fewer than ``limit`` operations are running. O(1) if it can run immediately, otherwise O(waiting
+    /// callers).
     ///
-    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of
-    ///   the operation.
+    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of the
+    ///   operation are rethrown.
     public func run<Result, Failure>(
         isolation: isolated (any Actor)? = #isolation,
         _ operation: () async throws(Failure) -> Result
@@ -71,11 +72,11 @@ public final class ConcurrencyLimiter: Sendable {
         } wake: {
             state.withLock { $0.line.wake(id) }
         }
-        // A waiter whose turn has come is no longer in the queue.
+        // A waiter that has got its slot is no longer in the queue.
         if state.withLock({ $0.line.leave(id) }) { throw CancellationError() }
     }
 
-    /// Passes the slot to the first waiter, or frees it.
+    /// Gives the slot to the first waiter. If no caller waits, frees it.
     private func leave() {
         state.withLock { state -> WaiterLine<Void>.Wake? in
             if let wake = state.line.removeFirst() { return wake }
@@ -85,13 +86,14 @@ public final class ConcurrencyLimiter: Sendable {
     }
 }
 
-/// A queue of tasks that wait for their turn, first in, first out. A value that its owner protects with a lock.
+/// A queue of waiting tasks, first in, first out. A waiting task continues when it gets a slot. The queue is a value, and its owner
+/// protects it with a lock.
 struct WaitingLine: Sendable {
-    /// Resumed with `true` when the turn has come, with `false` if the waiter left the queue.
+    /// A continuation. It is resumed with `true` if the waiter got a slot, and with `false` if the waiter left the queue.
     typealias Turn = CheckedContinuation<Bool, Never>
 
     private var waiters: [(id: UInt64, turn: Turn?)] = []
-    /// The waiters whose turn came after they entered the queue and before they were parked.
+    /// The waiters that got a slot after they entered the queue, but before they were parked (suspended).
     private var early: Set<UInt64> = []
     private var nextID: UInt64 = 0
 
@@ -104,9 +106,10 @@ struct WaitingLine: Sendable {
         return nextID
     }
 
-    /// Parks a waiter until its turn.
+    /// Parks (suspends) a waiter until it gets a slot.
     ///
-    /// - Returns: `nil` if it is parked; otherwise whether its turn has come. The caller resumes it outside the lock.
+    /// - Returns: `nil` if the waiter is parked. Otherwise, whether the waiter has got a slot. In this case, the caller resumes it outside
+    ///   the lock.
     mutating func park(_ id: UInt64, _ turn: Turn) -> Bool? {
         if early.remove(id) != nil { return true }
         guard let place = waiters.firstIndex(where: { $0.id == id }) else { return false }
@@ -116,16 +119,16 @@ struct WaitingLine: Sendable {
 
     /// Removes a waiter.
     ///
-    /// - Returns: The continuation of the waiter, to be resumed with `false` outside the lock.
+    /// - Returns: The continuation of the waiter. The caller must resume it with `false` outside the lock.
     mutating func leave(_ id: UInt64) -> Turn? {
         guard let place = waiters.firstIndex(where: { $0.id == id }) else { return nil }
         return waiters.remove(at: place).turn
     }
 
-    /// Removes the first waiter, whose turn has come.
+    /// Removes the first waiter and gives it a slot.
     ///
-    /// - Returns: `nil` if no task waits; otherwise the continuation to resume with `true` outside the lock, if it is parked
-    ///   already.
+    /// - Returns: `nil` if no task waits. Otherwise, the continuation of the waiter, which is `nil` if it is not parked yet. The caller
+    ///   must resume it with `true` outside the lock.
     mutating func grantFirst() -> Turn?? {
         guard let first = waiters.first else { return nil }
         waiters.removeFirst()

@@ -2,14 +2,14 @@ import Synchronization
 
 /// Lets many callers share one operation: the first caller starts it, and all callers get its result.
 ///
-/// The operation continues when the caller that started it is canceled, because its result, such as a rotated token, must not be lost.
-/// A canceled caller returns at once; the other callers are not affected.
+/// The operation continues even if the caller that started it is canceled, because its result must not be lost. An example of such a result
+/// is a rotated token. A canceled caller returns immediately. The other callers are not affected.
 package final class SingleFlight<Value: Sendable>: Sendable {
     package typealias Outcome = Result<Value, any Error>
 
     private struct State {
         var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
-        /// The callers that were canceled before they waited.
+        /// The callers that were canceled before they started to wait.
         var left: Set<UInt64> = []
         var nextID: UInt64 = 0
         /// The number of the running operation.
@@ -23,14 +23,14 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// The number of waiting callers.
     package var waiting: Int { state.withLock(\.waiters.count) }
-    /// Whether nothing is kept of any caller.
+    /// Whether no operation is running and no state of a caller is stored.
     package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
 
-    /// The step of a caller, decided under the caller's lock and this one.
+    /// The next step of a caller. It is decided while the lock of the caller and the lock of this type are held.
     package enum Entrance {
-        /// The result is there already; nothing is started.
+        /// The result exists already, so nothing is started.
         case ready(Value)
-        /// There will be no result.
+        /// There can be no result, so the caller throws the error.
         case hopeless(any Error)
         /// Join the operation, or start it.
         case join
@@ -40,10 +40,10 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// Joins the running operation, or starts one.
     /// - Parameters:
-    ///   - isCancellable: Whether a caller leaves as soon as its task is canceled.
-    ///   - entrance: Called under the lock before the caller joins: returns a result that exists already.
+    ///   - isCancellable: Whether a caller returns as soon as its task is canceled.
+    ///   - entrance: A closure that is called under the lock before the caller joins. It can return a result that exists already.
     ///   - operation: The operation that runs once for all callers.
-    /// - Returns: The result, and whether another caller had started the operation.
+    /// - Returns: The result, and whether another caller started the operation.
     /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is canceled.
     package func run(
         isCancellable: Bool = true,
@@ -98,7 +98,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case .parked: break
         case .start(let flight):
             shared.store(false, ordering: .relaxed)
-            // The one task in the library without a parent: it must outlive the caller that started it.
+            // This is the only task in the library without a parent, because it must outlive the caller that started it.
             Task {
                 let outcome: Outcome
                 do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }

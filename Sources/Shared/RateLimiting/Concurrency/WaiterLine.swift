@@ -1,16 +1,16 @@
-/// A queue of tasks, each of which waits until it is woken. A value that its owner protects with a lock.
+/// A queue of tasks. Each task waits until it is woken. The queue is a value, and its owner protects it with a lock.
 ///
-/// A task enters the queue and parks with ``wait(park:wake:)``. A woken waiter stays in the queue: it checks the owner's state
-/// again, and then leaves or parks once more. The owner can also remove the first waiter, which gives it its turn.
+/// A task enters the queue and parks (suspends) with ``wait(park:wake:)``. A woken waiter stays in the queue: it checks the state of the
+/// owner again, and then leaves the queue or parks again. The owner can also remove the first waiter to let it continue.
 package struct WaiterLine<Tag: Sendable>: Sendable {
-    /// A continuation, to be resumed outside the lock.
+    /// A continuation. It must be resumed outside the lock.
     package typealias Wake = CheckedContinuation<Void, Never>
 
     private struct Waiter {
         var id: UInt64
         var tag: Tag
         var wake: Wake?
-        /// Whether it was woken since it last parked.
+        /// Whether the waiter was woken since it last parked.
         var isWoken = false
     }
 
@@ -28,7 +28,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// Returns the number of waiters whose tag matches.
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
-    /// Adds a waiter behind the last one that has precedence; at the end by default. O(overtaken waiters).
+    /// Adds a waiter behind the last waiter that has precedence. By default, adds it at the end. O(overtaken waiters).
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
         let place = waiters.lastIndex { goesBefore($0.tag) }.map { $0 + 1 } ?? 0
@@ -36,19 +36,19 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
         return lastID
     }
 
-    /// The number of tasks that wait before a waiter; `nil` if it is not in the queue. O(waiters).
+    /// The number of tasks that wait before a waiter; `nil` if the waiter is not in the queue. O(waiters).
     package func place(of id: UInt64) -> Int? { waiters.firstIndex { $0.id == id } }
 
     /// Parks a waiter until it is woken.
     ///
-    /// - Returns: Whether it is parked; if not, it was woken already or is not in the queue.
+    /// - Returns: Whether the waiter is parked. If not, it was woken already, or it is not in the queue.
     package mutating func park(_ id: UInt64, _ wake: Wake) -> Bool {
         guard let place = place(of: id), !waiters[place].isWoken else { return false }
         waiters[place].wake = wake
         return true
     }
 
-    /// Allows a woken waiter to park once more.
+    /// Allows a woken waiter to park again.
     package mutating func noteAwake(_ id: UInt64) {
         if let place = place(of: id) { waiters[place].isWoken = false }
     }
@@ -73,7 +73,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
 
     /// Removes a waiter. O(waiters).
     ///
-    /// - Returns: Whether it was in the queue.
+    /// - Returns: Whether the waiter was in the queue.
     @discardableResult
     package mutating func leave(_ id: UInt64) -> Bool {
         guard let place = place(of: id) else { return false }
@@ -82,7 +82,7 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     }
 
     /// Removes the first waiter that was not woken. O(waiters).
-    /// - Returns: `nil` if there is none; otherwise its continuation, which is `nil` if it has not parked yet.
+    /// - Returns: `nil` if there is no such waiter; otherwise its continuation. The continuation is `nil` if the waiter has not parked yet.
     package mutating func removeFirst() -> Wake?? {
         waiters.firstIndex { !$0.isWoken }.map { waiters.remove(at: $0).wake }
     }
@@ -97,7 +97,7 @@ extension WaiterLine {
     /// Waits until a waiter is woken or its task is canceled.
     /// - Parameters:
     ///   - park: Parks the waiter under the owner's lock.
-    ///   - wake: Wakes it under the owner's lock.
+    ///   - wake: Wakes the waiter under the owner's lock.
     package static func wait(park: (Wake) -> Bool, wake: @Sendable () -> Wake?) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

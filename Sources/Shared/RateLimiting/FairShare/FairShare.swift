@@ -1,9 +1,8 @@
-/// Counts the admissions of networks that share a limit, so that one network cannot use up the quota of the others.
+/// Counts the admissions of networks that share a limit, so that one network can't use up the quota of all networks.
 ///
-/// The fair share of a network is the quota divided by the number of networks with an admission in the window, and at least 1.
-/// A network that used less than its fair share is admitted even if the shared limit refuses. Of a quota `q` and `n` networks
-/// at most `q + max(q, n)` requests are therefore admitted in a window. If the caller must do the work at the rate `q`, it
-/// queues the excess.
+/// The fair share of a network is the quota divided by the number of networks with an admission in the window. It is at least 1. A network
+/// that has used less than its fair share is admitted even if the shared limit refuses. So for a quota `q` and `n` networks, at most
+/// `q + max(q, n)` requests are admitted in a window. If the caller must do the work at the rate `q`, the caller must queue the excess.
 ///
 /// ```swift
 /// var shares = FairShare()
@@ -13,14 +12,13 @@
 /// }
 /// ```
 ///
-/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are
-/// recorded. When more are recorded, the oldest are removed early, and their networks may be admitted too often, at most by the
-/// number of removed admissions. No network is refused because of others: a network without an admission in the window is
-/// always admitted.
+/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are recorded. If
+/// there are more, the oldest admissions are removed early. Their networks can then be admitted too often, but at most by the number of
+/// removed admissions. A network without an admission in the window is always admitted, whatever other networks do.
 ///
 /// All operations are O(1) amortized.
 package struct FairShare: Sendable {
-    /// A recorded admission, to cancel it.
+    /// A recorded admission. Pass it to ``cancel(_:)`` to remove it.
     package struct Admission: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -34,7 +32,7 @@ package struct FairShare: Sendable {
     /// The largest number of recorded admissions.
     package let capacity: Int
 
-    /// A ring: the admission with the number `n` is at `n % records.count`.
+    /// A ring buffer: the admission with the number `n` is at `n % records.count`.
     private var records: [Record] = []
     /// The numbers of the recorded admissions.
     private var numbers = 0..<0
@@ -42,14 +40,14 @@ package struct FairShare: Sendable {
     private var latest: Duration = .zero
 
     /// Creates an empty table.
-    /// - Parameter capacity: The largest number of recorded admissions. A quota of more than half of it counts as half of it.
+    /// - Parameter capacity: The largest number of recorded admissions. A quota of more than half of the capacity counts as half of it.
     /// - Precondition: `capacity` is at least 2.
     package init(capacity: Int = 65_536) {
         precondition(capacity >= 2, "capacity must be at least 2 (is \(capacity))")
         self.capacity = capacity
     }
 
-    /// The number of recorded admissions, canceled ones included.
+    /// The number of recorded admissions, including canceled admissions.
     package var count: Int { numbers.count }
 
     /// The number of networks with an admission in the window.
@@ -58,9 +56,9 @@ package struct FairShare: Sendable {
     /// Records an admission that the shared limit granted.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. A time before an earlier one counts as that.
+    ///   - now: The time on a monotonic clock. If it is before the time of an earlier call, that earlier time is used.
     ///   - window: The window of the shared limit.
-    /// - Returns: The admission, to cancel it.
+    /// - Returns: The admission, which ``cancel(_:)`` removes.
     @discardableResult
     package mutating func record(_ network: KeyDigest, at now: Duration, window: Duration) -> Admission {
         expire(at: now, window: window)
@@ -76,10 +74,10 @@ package struct FairShare: Sendable {
     /// Records an admission if the network has used less than its fair share.
     /// - Parameters:
     ///   - network: The digest of the client's network.
-    ///   - now: The time on a monotonic clock. A time before an earlier one counts as that.
+    ///   - now: The time on a monotonic clock. If it is before the time of an earlier call, that earlier time is used.
     ///   - quota: The quota of the shared limit.
     ///   - window: The window of the shared limit.
-    /// - Returns: The admission, to cancel it; `nil` if the network has used its fair share.
+    /// - Returns: The admission, which ``cancel(_:)`` removes; `nil` if the network has used its fair share.
     package mutating func reserve(_ network: KeyDigest, at now: Duration, quota: Int, window: Duration) -> Admission? {
         expire(at: now, window: window)
         let used = usage[network] ?? 0
@@ -88,7 +86,7 @@ package struct FairShare: Sendable {
         return record(network, at: now, window: window)
     }
 
-    /// Removes an admission that did not take place. Does nothing if it has left the window.
+    /// Removes an admission that did not take place. Does nothing if the admission is no longer in the window.
     package mutating func cancel(_ admission: Admission) {
         guard numbers.contains(admission.number) else { return }
         let index = admission.number % records.count
@@ -111,7 +109,7 @@ package struct FairShare: Sendable {
         usage[network] = count > 1 ? count - 1 : nil
     }
 
-    /// Doubles the ring. The index of each admission depends on the length.
+    /// Doubles the ring buffer, and moves each admission to its new index.
     private mutating func grow() {
         let length = min(capacity, max(16, records.count * 2))
         var larger = [Record](repeating: Record(time: .zero, network: nil), count: length)

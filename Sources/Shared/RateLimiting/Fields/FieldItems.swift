@@ -1,18 +1,18 @@
 import Timekeeping
 
-/// The comma-separated items of a field with their parameters. Reading is lenient: values are quoted or bare, names in any
+/// The comma-separated items of a field with their parameters. Parsing is lenient: values may be quoted or not, and names may have any
 /// case.
 ///
-/// It parses bytes rather than characters, because a combining mark after a comma would hide the comma.
+/// The parser reads bytes rather than characters, because a combining mark after a comma would hide the comma.
 struct FieldItem {
     var value: String
     var parameters: [String: String] = [:]
 
-    /// The maximum number of items and bytes that are read of a field.
+    /// The maximum number of items that are read from a field, and the maximum number of bytes.
     private static let (mostItems, mostBytes) = (64, 8_192)
 
-    /// Returns the items of a field's lines. Commas and semicolons within quotes are not separators; of a repeated parameter
-    /// the last one counts.
+    /// Returns the items of a field's lines. Commas and semicolons within quotes are not separators. If a parameter is repeated, its last
+    /// value applies.
     static func items(_ lines: [String]) -> [FieldItem] {
         lines.lazy.flatMap { split(Array($0.utf8.prefix(mostBytes))[...], at: 44) }.prefix(mostItems).compactMap { text in
             let parts = split(text, at: 59)
@@ -67,16 +67,16 @@ struct FieldItem {
 
 /// Parses the numbers that servers write into fields. Returns `nil` for a value that can't be read.
 enum FieldNumber {
-    /// Parses digits. A fraction, such as Reddit's `99.0`, is dropped, so the result never exceeds the reported number.
+    /// Parses digits. The fraction of a number, such as Reddit's `99.0`, is dropped. So the result never exceeds the reported number.
     static func count(_ text: String?) -> Int? { parts(text)?.whole }
 
-    /// Parses a window in whole seconds, which must not be zero.
+    /// Parses a window in whole seconds. Zero is invalid.
     static func window(_ text: String?) -> Duration? { count(text).flatMap { $0 > 0 ? .seconds($0) : nil } }
 
     /// Parses the time until a reset, rounded up to seconds.
     ///
-    /// A number below 10⁹ is a delay in seconds, a number above it a time since 1970 in seconds, above 10¹² in milliseconds. A
-    /// text is a date (Vimeo's HTTP date, Akamai's ISO 8601) or a duration (OpenAI's `1m2.5s`).
+    /// A number below 10⁹ is a delay in seconds. A larger number is a time since 1970 in seconds. A number above 10¹² is a time since 1970
+    /// in milliseconds. A text is a date (Vimeo's HTTP date, Akamai's ISO 8601) or a duration (OpenAI's `1m2.5s`).
     static func reset(_ text: String?, now: Int64) -> Duration? {
         guard let text else { return nil }
         guard let (count, hasFraction) = parts(text) else {
@@ -97,7 +97,7 @@ enum FieldNumber {
         return Int(String(Substring(parts[0]))).map { ($0, hasFraction) }
     }
 
-    /// Parses a date to seconds since 1970, with a fraction rounded up; `nil` for a date in another time zone than UTC.
+    /// Parses a date to seconds since 1970. A fraction is rounded up. Returns `nil` for a date in a time zone other than UTC.
     private static func date(_ text: String, now: Int64) -> Int64? {
         if let seconds = HTTPDate.seconds(text, now: now) { return seconds }
         guard let zone = text.utf8.last, zone == UInt8(ascii: "Z") || zone == UInt8(ascii: "z") else { return nil }
@@ -140,7 +140,7 @@ enum Base64 {
 
     /// Decodes base64 with or without padding, in the standard or the URL alphabet.
     ///
-    /// - Returns: `nil` if it isn't base64.
+    /// - Returns: The bytes; `nil` if the text isn't base64.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count, isPadded) = (UInt32(0), 0, false)

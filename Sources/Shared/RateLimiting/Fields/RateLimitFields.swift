@@ -1,8 +1,8 @@
 import Timekeeping
 
-/// Encodes the fields by which a server reports its limits (draft-ietf-httpapi-ratelimit-headers-10), in the strict format.
+/// Encodes the fields with which a server reports its limits (draft-ietf-httpapi-ratelimit-headers-10), in the strict format.
 ///
-/// Times are whole seconds, rounded up. A character of a name that a structured field can't carry becomes `_`.
+/// Times are whole seconds, rounded up. If a structured field can't contain a character of a name, the character becomes `_`.
 ///
 /// ```swift
 /// for (name, value) in RateLimitFields.fields(of: limiter.admit(claims)) {
@@ -17,8 +17,8 @@ public enum RateLimitFields {
     /// The name of the field with the delay of a refusal (RFC 9110, section 10.2.3).
     public static let retryAfterName = "Retry-After"
 
-    /// Returns the fields for a result: the visible policies, their remaining units, and `Retry-After` for a refusal with a
-    /// delay. Empty if there are no visible limits and no delay.
+    /// Returns the fields for a result: the visible policies, their remaining units, and `Retry-After` for a refusal with a delay. The
+    /// array is empty if there are no visible limits and no delay.
     public static func fields(of result: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: result)), (limitName, limits(of: result)), (retryAfterName, retryAfter(of: result))]
             .compactMap { name, value in value.map { (name, $0) } }
@@ -31,8 +31,7 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns the value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is left out if it is
-    /// requests.
+    /// Returns the value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is omitted if it is requests.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
         FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) {
             add(policy, partitionKey: partitionKey, to: &$0)
@@ -44,7 +43,7 @@ public enum RateLimitFields {
     ///   - policy: The policy.
     ///   - remaining: The number of remaining units; a negative number counts as 0.
     ///   - reset: The time until more units are available.
-    ///   - partitionKey: The key that distinguishes this quota from others of the policy. It must not contain a secret.
+    ///   - partitionKey: The key that distinguishes this quota from other quotas of the policy. It must not contain a secret.
     public static func limit(
         _ policy: RateLimitPolicy,
         remaining: Int,
@@ -65,9 +64,9 @@ public enum RateLimitFields {
         list(result) { add($0, to: &$1) }
     }
 
-    /// Returns the value of `Retry-After`; `nil` if the request was admitted or is never admitted.
+    /// Returns the value of `Retry-After`; `nil` if the request was admitted, or if it can never be admitted.
     ///
-    /// The value is the longest delay of all refusals, so it is never shorter than the `t` of a limit that is used up.
+    /// The value is the longest delay of all refusals. So it is never shorter than the `t` of a limit that is used up.
     public static func retryAfter(of result: RateLimitResult) -> String? {
         result.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
@@ -84,7 +83,7 @@ public enum RateLimitFields {
         }
     }
 
-    /// Returns an upper bound of the number of bytes of one member of either field, including its separator.
+    /// Returns an upper bound of the number of bytes of one member of a field, including its separator. It applies to both fields.
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
         let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0

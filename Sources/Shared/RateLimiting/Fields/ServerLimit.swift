@@ -1,10 +1,10 @@
-/// A server's report about one of its limits, as a response carries it.
+/// A server's report about one of its limits, as it is contained in a response.
 public struct ServerLimit: Hashable, Sendable {
     /// The policy's name, if it has one.
     public var name: String?
     /// The number of units that a window admits.
     public var quota: Int?
-    /// The unit of the quota, if the server reports it; otherwise the unit is requests.
+    /// The unit of the quota; `nil` if the server doesn't report it. The unit is then requests.
     public var unit: QuotaUnit?
     /// The length of the window.
     public var window: Duration?
@@ -12,7 +12,7 @@ public struct ServerLimit: Hashable, Sendable {
     public var remaining: Int?
     /// The time from the receipt of the response until more units are available; never negative.
     public var reset: Duration?
-    /// The key that distinguishes this quota from others of the same policy, in the server's own format.
+    /// The key that distinguishes this quota from other quotas of the same policy, in the server's own format.
     public var partitionKey: [UInt8]?
 
     /// Creates a limit.
@@ -33,13 +33,14 @@ public struct ServerLimit: Hashable, Sendable {
 extension ServerLimit {
     /// Decodes a server's limits from the fields of a response.
     ///
-    /// Reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and vendors' dialects. Decoding is lenient: a value
-    /// that can't be read counts as absent, and a limit without a readable quota, remaining count or reset is ignored.
+    /// The method reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and vendors' dialects. Decoding is lenient. A value
+    /// that can't be read counts as absent. A limit is ignored if it has no readable quota, remaining count or reset.
     ///
-    /// A `Retry-After` field takes precedence over each reset that is read here; `ErrorContract` reads it in all its dialects.
+    /// A `Retry-After` field takes precedence over each reset that this method reads. `ErrorContract` reads `Retry-After` in all its
+    /// dialects.
     ///
     /// - Parameters:
-    ///   - now: Seconds since 1970 by the response's `Date` field, or by the local clock if there is none.
+    ///   - now: Seconds since 1970, from the response's `Date` field. If there is none, from the local clock.
     ///   - field: Returns the values of a field by its lowercase name; empty if the response has none.
     public static func decode(now: Int64, field: (String) -> [String]) -> [ServerLimit] {
         let items = FieldItem.items(field("ratelimit"))
@@ -50,8 +51,8 @@ extension ServerLimit {
         return withoutActuallyEscaping(field) { VendorLimits(now: now, policies: policies, field: $0).limits }
     }
 
-    /// From draft 8 on: `"default";r=50;t=30;pk=:…:`, combined with the policy of the same name, and of the same key if it has
-    /// one.
+    /// From draft 8 on: `"default";r=50;t=30;pk=:…:`. Each item is combined with the policy of the same name. If the policy has a key, the
+    /// item must have the same key.
     private static func structured(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> [ServerLimit] {
         var limits = items.compactMap { item -> ServerLimit? in
             guard let remaining = FieldNumber.count(item.parameters["r"]) else { return nil }

@@ -8,7 +8,7 @@ struct VendorLimits {
         (self.now, self.policies, self.field) = (now, policies, field)
     }
 
-    /// The limits in the first dialect that yields any.
+    /// The limits in the first dialect that contains any limits.
     var limits: [ServerLimit] {
         for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
             let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
@@ -27,11 +27,12 @@ struct VendorLimits {
         ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
     ]
 
-    /// GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others; with a suffix OpenAI.
+    /// The fields of GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others. With a suffix, the fields of OpenAI.
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
-        // A date contains a comma, so it is not a list. Discord sends an instant and a duration; the duration is more precise.
+        // A date contains a comma, so don't parse the field as a list. Discord sends an instant and a duration. The duration is more
+        // precise.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(
             name: name
@@ -44,14 +45,14 @@ struct VendorLimits {
         if limit.quota == nil, let used = FieldNumber.count(first("used")?.value), let remaining = limit.remaining {
             limit.quota = used.addingReportingOverflow(remaining).partialValue
         }
-        // Earlier drafts appended the window to the quota, later ones use a separate field.
+        // Earlier drafts appended the window to the quota. Later drafts use a separate field.
         limit.window =
             (policies + quotas).lazy.filter { FieldNumber.count($0.value) == limit.quota }
             .compactMap { FieldNumber.window($0.parameters["w"]) }.first
         return limit
     }
 
-    /// Shopify's bucket: `32/40`, where the first number is the usage.
+    /// Shopify's bucket, such as `32/40`. The first number is the usage.
     private var shopify: ServerLimit? {
         for name in ["x-shopify-shop-api-call-limit", "x-shopify-api-call-limit"] {
             let parts = (field(name).first ?? "").split(separator: "/", omittingEmptySubsequences: false)

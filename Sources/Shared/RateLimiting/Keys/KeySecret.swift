@@ -1,7 +1,7 @@
-/// A secret of 128 bits under which keys are hashed.
+/// A secret of 128 bits with which keys are hashed.
 ///
-/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another
-/// place: with both, an attacker can guess addresses from their digests.
+/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. With both,
+/// an attacker can guess addresses from their digests.
 public struct KeySecret: Hashable, Sendable {
     let low: UInt64
     let high: UInt64
@@ -14,7 +14,7 @@ public struct KeySecret: Hashable, Sendable {
 
     /// Creates a secret from 16 saved bytes.
     ///
-    /// - Returns: `nil` if the number of bytes isn't 16.
+    /// - Returns: The secret; `nil` if the number of bytes isn't 16.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         let words = bytes.enumerated().reduce(into: [UInt64](repeating: 0, count: 2)) { words, byte in
@@ -53,8 +53,8 @@ extension KeySecret: CustomStringConvertible, CustomReflectable {
 
 /// The stored form of a key: a hash of 63 bits. Without the secret, the key can't be recovered from it.
 ///
-/// Clients never see digests, so they can't choose keys that collide. In a table of a million keys, two share a digest and
-/// therefore a quota with a probability of 1 in 18 million.
+/// Clients never see digests, so they can't choose keys that collide. In a table of a million keys, the probability that two keys share a
+/// digest is 1 in 18 million. Such keys would share a quota.
 @usableFromInline
 package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// The bits.
@@ -66,19 +66,18 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         self.rawValue = rawValue
     }
 
-    /// Creates a digest from a hash. Values below 2²⁰ are reserved for entries that aren't keys; the lowest bit is reserved for
-    /// a flag.
+    /// Creates a digest from a hash. Values below 2²⁰ are reserved for entries that aren't keys. The lowest bit is reserved for a flag.
     @inlinable
     init(hash: UInt64) {
         let even = hash & ~1
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
-    /// Stands for all keys without a window: the usage charged to new keys by
-    /// ``JointRateLimiter/chargeLost(_:after:at:under:)``.
+    /// A digest that stands for all keys without their own window. ``JointRateLimiter/chargeLost(_:after:at:under:)`` charges usage to it,
+    /// and new keys start with this usage.
     static let everyone = KeyDigest(rawValue: 0)
 
-    /// Whether it is the digest of a key.
+    /// Whether the value is the digest of a key.
     var isKey: Bool { rawValue >= Self.firstOfKeys }
 
     @usableFromInline static var firstOfKeys: UInt64 { 1 << 20 }

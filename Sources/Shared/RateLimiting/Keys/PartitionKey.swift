@@ -1,14 +1,14 @@
-/// The key under which a policy counts a request: an address, a user, a route, or several of them together.
+/// The key under which a policy counts a request: an address, a user, a route, or a combination of them.
 ///
-/// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key, so use
-/// one type of key per policy.
+/// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key. So use only one type
+/// of key for each policy.
 public protocol PartitionKey: Sendable {
     /// Passes the parts that identify this key to the hasher.
     func hash(into hasher: inout KeyHasher)
 }
 
 extension String: PartitionKey {
-    /// Hashes the UTF-8 bytes. Texts that are canonically equivalent but encoded differently are different keys.
+    /// Hashes the UTF-8 bytes. If two texts are canonically equivalent but have different bytes, they are different keys.
     public func hash(into hasher: inout KeyHasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -43,7 +43,7 @@ extension Array: PartitionKey where Element: PartitionKey {
     }
 }
 
-/// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012): a keyed hash with the same result in every process.
+/// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012). It is a keyed hash with the same result in every process.
 public struct KeyHasher: Sendable {
     private var state: SipState
     private var byteCount: UInt64 = 0
@@ -58,7 +58,7 @@ public struct KeyHasher: Sendable {
         state.absorb(word, rounds: 2)
     }
 
-    /// Adds bytes, preceded by their number, so that different sequences of parts have different encodings. O(bytes).
+    /// Adds the number of bytes and then the bytes. So different sequences of parts have different encodings. O(bytes).
     public mutating func combine(bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))
         var offset = 0

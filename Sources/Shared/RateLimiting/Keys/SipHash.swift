@@ -1,4 +1,4 @@
-/// The state of SipHash (Aumasson and Bernstein, 2012), which takes 64-bit words and returns 64 bits.
+/// The state of SipHash (Aumasson and Bernstein, 2012). The hash function takes 64-bit words and returns 64 bits.
 @usableFromInline
 struct SipState: Sendable {
     @usableFromInline var v0: UInt64
@@ -50,11 +50,11 @@ struct SipState: Sendable {
     }
 }
 
-/// The secret words under which a limiter hashes keys that it never saves.
+/// The secret words with which a limiter hashes keys that are never saved.
 ///
-/// The standard library's hasher (SipHash-1-3 under a random key per process) is a pseudorandom function. A secret word before
-/// each key protects the hash even if `SWIFT_DETERMINISTIC_HASHING` disables the random key. Integers are hashed by the
-/// SipHash-1-3 in this file, which takes a third of the time because it is inlined into the caller.
+/// The standard library's hasher is SipHash-1-3 with a random key per process. It is a pseudorandom function. `SWIFT_DETERMINISTIC_HASHING`
+/// disables the random key, so a secret word is hashed before each key. Integers are hashed by the SipHash-1-3 in this file. It takes a
+/// third of the time, because it is inlined into the caller.
 @usableFromInline
 struct HashSeed: Sendable {
     @usableFromInline let low = UInt64.random(in: .min ... .max)

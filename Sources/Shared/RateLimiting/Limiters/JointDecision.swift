@@ -1,4 +1,4 @@
-/// A claim on one table with the digest of its key: the claim itself, or the derived claim of the client's network.
+/// A claim on one table, with the digest of its key. It is either the claim itself, or the derived claim of the client's network.
 struct ResolvedClaim {
     let table: Int
     let digest: UInt64
@@ -7,21 +7,21 @@ struct ResolvedClaim {
     let shard: UnsafeMutablePointer<KeyShard>
     /// The action if the table has no room for a new key.
     let whenFull: WhenFull
-    /// Whether it is the claim itself, which responses show.
+    /// Whether this is the claim itself, and not the claim of a network. Only such claims are shown in responses.
     let isNarrow: Bool
-    /// Whether it only counts if the claim before it is skipped.
+    /// Whether this claim is only counted if the claim before it is skipped.
     let isFallback: Bool
     let isRefundable: Bool
     var decision = TableDecision(delay: 0, mode: .off)
-    /// Whether it is neither checked nor charged, because the table is full.
+    /// Whether the claim is neither checked nor charged, because the table is full.
     var isSkipped = false
     /// The number of charged units.
     var units = 0
-    /// The index of the claim whose lock is taken next; -1 after the last.
+    /// The index of the claim whose lock is taken next; -1 for the last claim.
     var next = -1
 
     enum WhenFull {
-        /// The new key is counted in its bucket.
+        /// The new key is counted in its bucket, a window that several new keys share.
         case bucket
         /// The claim is skipped, because the next claim counts the network of the client.
         case skip
@@ -30,9 +30,9 @@ struct ResolvedClaim {
     }
 }
 
-/// A decision under several rules: all rules are checked before any is charged, while all their locks are held.
+/// A decision under several rules. The locks of all rules are held while all rules are checked, and until all are charged.
 struct JointDecision {
-    /// The index of the refused claim with the longest delay, the first among equals; -1 if no claim is refused.
+    /// The index of the refused claim with the longest delay; -1 if no claim is refused. If several have the same delay, it is the first.
     struct Verdict {
         var place = -1
         var delay: Int64 = 0
@@ -46,7 +46,7 @@ struct JointDecision {
     private var now = Int64.min
     private(set) var enforced = Verdict()
     private(set) var inShadow = Verdict()
-    /// Whether a full table requires the claims of networks. In that case nothing is decided.
+    /// Whether a full table requires the claims of networks. If so, nothing is decided.
     private(set) var needsFallback = false
     /// Whether memory was short.
     private(set) var isPressed = false
@@ -55,7 +55,7 @@ struct JointDecision {
         self.claims = claims
     }
 
-    /// Links claims in the order of their tables, the order in which all callers take their locks. O(claims²): there are few.
+    /// Links claims in the order of their tables. All callers take their locks in this order. O(claims²): there are few claims.
     ///
     /// - Returns: The index of the first claim.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
@@ -73,7 +73,7 @@ struct JointDecision {
         return first
     }
 
-    /// Takes the locks of linked claims, starting with the first.
+    /// Takes the locks of linked claims in their order.
     static func takeLocks(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, from first: Int) {
         var place = first
         while place >= 0 {
@@ -111,14 +111,14 @@ struct JointDecision {
     /// Whether a network's claim is not needed, because the claim before it is not skipped.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
-    /// Uses one instant for all claims: the latest that any of their shards has seen. All shards record it.
+    /// Uses one instant for all claims: the latest instant that any of their shards has seen. All shards record it.
     private mutating func agree(on now: Int64) {
         self.now = now
         for claim in claims { self.now = claim.shard.instant(self.now) }
         for claim in claims { _ = claim.shard.instant(self.now) }
     }
 
-    /// Charges the enforced rules, and the rules in shadow mode if they admit the request, too: as if all were enforced.
+    /// Charges the enforced rules. If the rules in shadow mode admit the request, too, charges them as if they were enforced.
     private mutating func charge() {
         for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]
@@ -134,8 +134,8 @@ struct JointDecision {
         }
     }
 
-    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. A bucket of new keys is not refunded,
-    /// because several keys share it.
+    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. The bucket of new keys is not refunded, because
+    /// several keys share it.
     func refundableCharge() -> RateLimitCharge? {
         var parts: [RateLimitCharge.Part] = []
         // The claims of networks follow the claim of their policy.

@@ -2,15 +2,15 @@ import Synchronization
 import Timekeeping
 
 extension JointRateLimiter {
-    /// Takes the changed keys, to save them; empty if there are none.
+    /// Takes the changed keys, to save them. The array is empty if no key has changed.
     ///
-    /// Each key occurs once with its latest usage, even if it has changed several times. Pass rows that could not be saved to
+    /// Each key occurs once, with its latest usage, even if it has changed several times. If rows could not be saved, pass them to
     /// ``returnChanges(_:)``. O(count + locks); each lock is held for its part of the rows.
     ///
     /// - Parameters:
     ///   - count: The maximum number of rows.
-    ///   - time: Returns the time on the clocks that outlive the process. It is called after the rows are made, so that no time
-    ///     counts twice.
+    ///   - time: Returns the time on the clocks that outlive the process. It is called after the rows are made, so that no time is counted
+    ///     twice.
     public func takeChanges(
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
@@ -21,17 +21,17 @@ extension JointRateLimiter {
             let place = places[changes.next(of: places.count)]
             let shards = rules[place.rule]
             let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
-                // Otherwise expired keys would stay until a new key is added to their shard.
+                // Without this, expired keys would stay until a new key is added to their shard.
                 table.dropExpired(2, at: now)
                 return table.takeChanges(upTo: count - saved.count, at: now)
             }
-            // One row for all new keys is enough.
+            // One row is enough for all new keys.
             saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }
         }
         return Self.stamp(saved, time)
     }
 
-    /// Returns rows that could not be saved, so that they are taken again. O(rows).
+    /// Returns rows that could not be saved. A later call takes them again. O(rows).
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
             guard let rule = names.firstIndex(of: saved.state.policy) else { continue }
@@ -39,10 +39,10 @@ extension JointRateLimiter {
         }
     }
 
-    /// Takes the usage of the keys of some claims and of their networks, changed or not, to save them at once, such as in the
-    /// transaction of the request.
+    /// Takes the usage of the keys of some claims and of their networks, whether they have changed or not. Use it to save the usage
+    /// immediately, such as in the transaction of the request.
     ///
-    /// ``takeChanges(upTo:time:)`` then only takes them if they change again or are returned by ``returnChanges(_:)``.
+    /// ``takeChanges(upTo:time:)`` takes these keys only if they change again, or if ``returnChanges(_:)`` returns them.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
         of claims: [RateLimitClaim],
@@ -76,15 +76,17 @@ extension JointRateLimiter {
 extension JointRateLimiter {
     /// Adds saved usage. The current usage of the key stays. O(quota log quota).
     ///
-    /// Units older than the window are dropped, and negative ages count as zero. If the usage was saved under another
-    /// algorithm, the whole quota counts as used. Within one boot, the time since the save is measured by the boot's clock,
-    /// independent of the wall clock. Across boots it is measured by the wall clock; if that went backwards, the elapsed time
-    /// is zero. Rows of earlier versions for windows that new keys shared are ignored.
+    /// Units older than the window are dropped, and negative ages count as zero. If the usage was saved under another algorithm, the whole
+    /// quota counts as used.
+    ///
+    /// Within one boot, the boot's clock measures the time since the save, independently of the wall clock. Across boots, the wall clock
+    /// measures it. If the wall clock went backwards, the elapsed time is zero. Earlier versions saved rows for windows that new keys
+    /// shared. Such rows are ignored.
     ///
     /// - Parameters:
     ///   - saved: The saved usage, under the secret of this limiter.
-    ///   - time: The current time, on the clocks by which it was saved.
-    /// - Returns: Whether there is a rule with that name. If not, the usage is ignored.
+    ///   - time: The current time, on the clocks with which the usage was saved.
+    /// - Returns: Whether there is a rule with the name of the policy. If not, the usage is ignored.
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
@@ -102,17 +104,17 @@ extension JointRateLimiter {
         return true
     }
 
-    /// Counts the whole quota of every key as used, known or not, because admissions in a time span may not have been saved,
-    /// such as the last second before the process was killed.
+    /// Counts the whole quota of every key as used, whether the key is known or not. Use it if admissions in a time span may not have been
+    /// saved. An example is the last second before the process was killed.
     ///
-    /// Call it after the saved usage is restored. The quota becomes available again as if all of it had been admitted at the
-    /// end of the span. O(keys), one lock at a time.
+    /// Call it after the saved usage is restored. The quota becomes available again as if all of it had been admitted at the end of the
+    /// span. O(keys); only one lock is held at a time.
     ///
     /// - Parameters:
-    ///   - span: The longest time whose admissions may not have been saved.
+    ///   - span: The longest time before the kill whose admissions may not have been saved.
     ///   - lastSave: The time of the last save.
     ///   - time: The current time, on the same clocks.
-    ///   - policies: The names of the policies whose admissions may be missing; all of them if `nil`.
+    ///   - policies: The names of the policies whose admissions may be missing; `nil` for all policies.
     public func chargeLost(
         _ span: Duration,
         after lastSave: SnapshotTime,
@@ -142,17 +144,16 @@ extension JointRateLimiter {
         }
     }
 
-    /// Adds saved usage and later admissions to a key, as if they had been counted here at their times. The current usage of
-    /// the key stays. O(admissions · quota).
+    /// Adds saved usage and later admissions to a key, as if this limiter had counted them at their times. The current usage of the key
+    /// stays. O(admissions · quota).
     ///
     /// - Parameters:
-    ///   - admissions: The later admissions, oldest first. Units that the policy would have refused for more than a second are
-    ///     ignored.
+    ///   - admissions: The later admissions, oldest first. A unit is ignored if the policy would have refused it for more than a second.
     ///   - key: The digest of the key under the secret of this limiter.
     ///   - policy: The name of the policy.
-    ///   - saved: The saved usage of the key under the policy, if there is any.
+    ///   - saved: The saved usage of the key under the policy; `nil` if there is none.
     ///   - time: The current time, on the same clocks.
-    /// - Returns: Whether there is a rule with that name.
+    /// - Returns: Whether there is a rule with the name of the policy.
     @discardableResult
     package func recount(
         _ admissions: [Recounted],
@@ -191,13 +192,13 @@ private struct RestoredUsage {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Done in one step: usage that has expired by now may not have expired at the next admission.
+    /// The method adds everything in one step, because usage that has expired by now may not have expired at the next admission.
     fileprivate mutating func relive(_ past: RestoredUsage, of key: KeyDigest, at now: Int64) {
         change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {
                 let units = min(units, terms.burst)
-                // The save time is slightly late, so the restored usage may seem to leave no room yet.
+                // The save time is slightly late, so the restored usage may seem to use the whole quota still.
                 let wait = window.delay(at: instant, terms: terms, cost: units)
                 if wait <= 1_000_000_000 { window.charge(at: instant + wait, terms: terms, cost: units) }
             }
@@ -205,7 +206,7 @@ extension WindowTable where Window: ~Copyable {
     }
 }
 
-/// The position among a limiter's locks at which the next batch of changes begins, so that none is always last.
+/// The lock at which the next batch of changes begins. It advances with each batch, so that no lock is always last.
 final class ChangeCursor: Sendable {
     private let position = Mutex(0)
 

@@ -2,10 +2,11 @@ import Timekeeping
 
 /// Applies several rules to a request in one decision: all or nothing.
 ///
-/// A request claims units of one or more policies, such as one by address, one by account and one for all clients together.
-/// Either every enforced policy admits and counts the request, or none counts it. This also holds for concurrent callers: a
-/// decision holds the locks of its keys from the first check to the last charge, and takes them in the order of the rules. Use
-/// ``KeyedRateLimiter`` for a single policy.
+/// A request claims units of one or more policies, such as a policy by address, a policy by account, and a policy for all clients together.
+/// Either every enforced policy admits and counts the request, or no policy counts it.
+///
+/// This also holds for concurrent callers. A decision holds the locks of its keys from the first check to the last charge, and takes the
+/// locks in the order of the rules. Use ``KeyedRateLimiter`` for a single policy.
 ///
 /// ```swift
 /// let limiter = JointRateLimiter(
@@ -19,22 +20,23 @@ import Timekeeping
 /// if let refusal = limiter.admit(claims).refusal { return refuse(refusal.policy.name, refusal.retryAfter) }
 /// ```
 ///
-/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). It only waits for the locks,
-/// which other callers hold for well below a microsecond.
+/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). It waits only for the locks, which other
+/// callers hold for well below a microsecond.
 ///
 /// ## Memory
 ///
-/// All tables share one bound of memory. An eighth of it is reserved for the tables of the rules and a quarter for the tables of networks,
-/// in equal parts; the rest is available to all tables. If there is no room for a new key, a key of the same table is evicted. It is the
-/// key with the least used quota of several that are chosen at random. A key that has used more than half of its quota is never evicted. If
-/// there is no such key, the new key is counted by the networks of its client (``WideLimits``). Without networks, or if their tables are
-/// full too, it is counted in one of 16 windows per lock that new keys share by their digests.
+/// All tables share one limit of memory. An eighth of the memory is reserved for the tables of the rules, in equal parts. A quarter is
+/// reserved for the tables of networks, in equal parts. The rest is available to all tables.
+///
+/// If there is no room for a new key, the table evicts another key. It chooses several keys at random and evicts the key with the least
+/// used quota. A key that has used more than half of its quota is never evicted. If no key can be evicted, the new key is counted by the
+/// networks of its client (``WideLimits``). If there are no networks, or if their tables are full, too, the new key is counted in a shared
+/// window. Each lock has 16 such windows, and the digest of a key determines its window.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
     /// The position of a rule's tables.
     private struct Place {
         var name: String
-        /// The index of the table of the claims themselves. If the rule counts networks, the tables of near and far networks
-        /// follow.
+        /// The index of the table of the claims themselves. If the rule counts networks, the tables of near and far networks follow it.
         var first: Int
         var use: WideLimits.Use?
     }
@@ -53,10 +55,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// Creates a limiter.
     /// - Parameters:
     ///   - rules: The rules. The names of their policies must be distinct.
-    ///   - capacity: The maximum number of keys with their own window, for each table; only bounded by the memory if `nil`.
-    ///   - memory: The maximum number of bytes that the keys of all tables use. Concurrent allocations can exceed it briefly.
+    ///   - capacity: The maximum number of keys with their own window, for each table. If `nil`, only the memory limits the number.
+    ///   - memory: The maximum number of bytes that the keys of all tables use. Concurrent allocations can exceed it for a short time.
     ///   - secret: The secret under which keys are hashed. To restore saved usage, pass the secret under which it was saved.
-    ///   - recordsChanges: Whether changes are recorded for ``takeChanges(upTo:time:)``, which must then be called regularly.
+    ///   - recordsChanges: Whether changes are recorded for ``takeChanges(upTo:time:)``. If so, call that method regularly.
     ///   - clock: A monotonic clock.
     /// - Precondition: `rules` is not empty, the names of the policies are distinct, `capacity` and `memory` are positive.
     public init(
@@ -77,7 +79,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         let tables = all.flatMap(\.self)
         names = tables.map(\.policy.name)
         precondition(Set(names).count == names.count, "joint limits need distinct names (are \(names))")
-        // The tables of networks take over from full tables, so most of the reserved memory is theirs.
+        // When other tables are full, the tables of networks are used. So they get most of the reserved memory.
         let networkCount = tables.count - rules.count
         let reserved = (narrow: memory / 8 / rules.count, network: memory / 4 / max(1, networkCount))
         let pool = MemoryPool(size: memory - memory / 8 - (networkCount > 0 ? memory / 4 : 0))
@@ -104,7 +106,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The current rules.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
-    /// The names of all policies, including those of networks, in the order of their numbers.
+    /// The names of all policies in the order of their numbers. They include the policies of networks.
     public var policyNames: [String] { names }
 
     /// The memory that the keys use, and the number of actions that the limiter took because memory was short. O(locks).
@@ -123,48 +125,48 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     }
 
     /// Decides about one request.
-    /// - Parameter claims: The claims of the request. Without claims it is admitted.
-    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    /// - Parameter claims: The claims of the request. A request without claims is admitted.
+    /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true)
     }
 
-    /// Decides about one request at an instant that the caller already knows. An instant before an earlier one counts as that
-    /// one.
+    /// Decides about one request at an instant that the caller already knows. If the instant is before an earlier one, the earlier one is
+    /// used.
     ///
-    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitResult {
         decide(claims, at: instant, charges: true)
     }
 
-    /// Decides about one request, and reports each charge, for a log of admissions.
+    /// Decides about one request, and reports each charge. Use it to write a log of admissions.
     ///
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - report: Called for each charge with the index of the policy in ``policyNames``, the digest of the key and the units.
-    ///     No lock is held during the call.
-    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    ///   - report: A closure that is called for each charge with the index of the policy in ``policyNames``, the digest of the key and the
+    ///     units. No lock is held during the call.
+    /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true, report: report)
     }
 
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
     ///
-    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: false)
     }
 
-    /// Refunds the units that an admission charged, including those of the client's networks, as if the request had not been
-    /// admitted.
+    /// Refunds the units that an admission charged, including units of the client's networks. The state is then as if the request had not
+    /// been admitted.
     ///
-    /// A refund never returns more than the admission took. Under the sliding window it is exact. Under a GCRA it is exact unless
-    /// the same key was admitted again in between; then it can fall short by the time between the admission and the refund, since
-    /// a GCRA stores no instants. A policy that changed its algorithm in between, or that has removed the key, refunds nothing.
-    /// O(quota) for each policy.
+    /// A refund never returns more than the admission took. For the sliding window, it is exact. For a GCRA, it is exact if the same key
+    /// was not admitted again after the admission. Otherwise, the refund can be too small by the time between the admission and the refund,
+    /// because a GCRA stores no instants. If a policy has changed its algorithm since the admission, or has removed the key, it refunds
+    /// nothing. O(quota) for each policy.
     /// - Parameters:
     ///   - charge: The charge of an admission by this limiter. Each policy's part of it is refunded once.
-    ///   - policies: The names of the policies to refund; all refundable ones if `nil`.
+    ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
         for case .key(let part) in charge.take(under: policies).map(\.charged) {
             rules[part.table].shard(of: part.key).withTable(at: elapsed()) { table, now in
@@ -173,12 +175,12 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         }
     }
 
-    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key count against
-    /// the new policy.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key count under the new
+    /// policy, too.
     ///
-    /// If the new window is longer, admissions that were already older than the old window don't count. If the algorithm changes from GCRA
-    /// to the sliding window, a key with any usage waits a whole window. O(keys), one lock at a time; a decision only waits for its own
-    /// locks.
+    /// If the new window is longer, admissions that were already older than the old window are not counted. If the algorithm changes from
+    /// GCRA to the sliding window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision
+    /// waits only for its own locks.
     ///
     /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {
@@ -246,12 +248,12 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return result
     }
 
-    /// Returns the maximum number of table claims that claims can become.
+    /// Returns the maximum number of table claims that result from the given claims.
     static func mostResolved(_ claims: [RateLimitClaim]) -> Int { claims.reduce(0) { $0 + ($1.networks == nil ? 1 : 3) } }
 
     /// Finds the tables and keys of claims.
     ///
-    /// - Parameter hasFallbacks: Whether claims whose networks only count as a fallback get a claim for the widest network.
+    /// - Parameter hasFallbacks: Whether a claim gets another claim for the widest network, if its networks only count as a fallback.
     /// - Returns: The used part of the memory.
     func resolve(
         _ claims: [RateLimitClaim],
@@ -297,7 +299,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])
     }
 
-    /// Removes some unused keys of any table. Otherwise a table without new keys would occupy memory that others need. O(1).
+    /// Removes some unused keys of any table. Otherwise, a table without new keys would occupy memory that other tables need. O(1).
     private func sweep() {
         var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
         for rule in rules {

@@ -2,19 +2,20 @@ public import Timekeeping
 
 /// Applies one policy to each of many keys, in bounded memory.
 ///
-/// Use ``JointRateLimiter`` to decide about several policies at once, or to save the usage of all keys.
+/// To decide about several policies together, or to save the usage of all keys, use ``JointRateLimiter``.
 ///
 /// ```swift
 /// let limiter = KeyedRateLimiter<String, ContinuousClock>(policy: .requests(10, per: .seconds(1)), clock: ContinuousClock())
 /// guard limiter.admit("203.0.113.7").isAdmitted else { return }
 /// ```
 ///
-/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another one. It is the key with the least
-/// used quota of several that are chosen at random. A key that has used more than half of its quota is never evicted. A key can exceed its
-/// quota by at most the usage that was evicted from it. If there is no key to evict, new keys share 16 windows per lock, by their hashes.
+/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another key. The table chooses several
+/// keys at random and evicts the key with the least used quota. A key that has used more than half of its quota is never evicted. A key can
+/// exceed its quota by at most the usage that was evicted from it. If no key can be evicted, new keys share windows. Each lock has 16 such
+/// windows, and the hash of a key determines its window.
 ///
-/// A decision takes O(1): an insertion removes up to two expired keys, and nothing scans the table. Keys are spread over
-/// several locks. A key takes 20 to 30 bytes under the strict GCRA; the sliding window takes the memory of its log in addition.
+/// A decision takes O(1): an insertion removes up to two expired keys, and no operation scans the table. Keys are spread over several
+/// locks. With the strict GCRA, a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     @usableFromInline let shards: KeyShards
     @usableFromInline let seed = HashSeed()
@@ -23,9 +24,9 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Creates a limiter.
     /// - Parameters:
-    ///   - policy: The policy of every key.
+    ///   - policy: The policy for every key.
     ///   - capacity: The maximum number of keys with their own window. The table is divided into equal parts of 2,048 to 4,095 keys, each
-    ///     with a lock. A full part evicts keys, even if other parts have room.
+    ///     with a lock. If a part is full, it evicts keys, even if other parts have room.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
@@ -39,7 +40,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Decides about one request of a key.
     /// - Parameters:
-    ///   - key: The key that the request counts for.
+    ///   - key: The key under which the request is counted.
     ///   - cost: The number of units that the request takes; the cost of the policy if `nil`.
     /// - Precondition: `cost` is positive.
     @inlinable
@@ -47,8 +48,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
         admit(key, at: clock.now, cost: cost)
     }
 
-    /// Decides about one request of a key at an instant that the caller already knows. An instant before an earlier one counts
-    /// as that one.
+    /// Decides about one request of a key at an instant that the caller already knows. If the instant is before an earlier one, the earlier
+    /// one is used.
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
@@ -66,10 +67,11 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// The number of keys with their own window.
     public var count: Int { shards.keyCount }
 
-    /// Replaces the policy. Earlier admissions of a key count against the new policy, so a change grants no new burst.
+    /// Replaces the policy. Earlier admissions of a key count under the new policy, so a change grants no new burst.
     ///
-    /// Admissions that had left the old window are unknown to a longer one. If the algorithm changes from GCRA to the sliding
-    /// window, a key with any usage waits a whole window. O(keys), one lock at a time; a decision only waits for its own lock.
+    /// If the new window is longer, admissions that were already older than the old window are not counted. If the algorithm changes from
+    /// GCRA to the sliding window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision
+    /// waits only for its own lock.
     public func change(to policy: RateLimitPolicy) {
         shards.apply(RateLimitRule(policy), now: elapsed)
     }
@@ -98,11 +100,11 @@ extension KeyedRateLimiter {
     ///
     /// - Parameters:
     ///   - snapshot: The saved usage.
-    ///   - key: The key that it belongs to.
+    ///   - key: The key to which the usage belongs.
     ///   - time: The current time, on the clocks that the snapshot uses.
-    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot. Then the whole quota counts as
-    ///     used at the end of that second.
-    /// - Returns: Whether the name of the snapshot's policy is that of this limiter. If not, the snapshot is ignored.
+    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot. If so, the whole quota counts as used at the
+    ///     end of that second.
+    /// - Returns: Whether the snapshot's policy has the same name as the policy of this limiter. If not, the snapshot is ignored.
     @discardableResult
     public func restore(_ snapshot: RateLimitSnapshot, for key: Key, at time: SnapshotTime, afterKill: Bool = false) -> Bool {
         withTable(of: key) { table, digest, now in

@@ -2,11 +2,11 @@ import Synchronization
 
 /// A request's claim on one policy: a number of units for a key.
 ///
-/// A ``JointRateLimiter`` decides about all claims of a request at once.
+/// A ``JointRateLimiter`` decides about all claims of a request together.
 public struct RateLimitClaim: Sendable {
     /// The policy's name.
     public var policy: String
-    /// The key that the request counts for.
+    /// The key under which the request is counted.
     public var key: any PartitionKey
     /// The number of units; the cost of the policy if `nil`.
     public var cost: Int?
@@ -18,7 +18,7 @@ public struct RateLimitClaim: Sendable {
     /// Creates a claim.
     /// - Parameters:
     ///   - policy: The policy's name.
-    ///   - key: The key that the request counts for.
+    ///   - key: The key under which the request is counted.
     ///   - cost: The number of units; the cost of the policy if `nil`.
     ///   - networks: The networks of the client that makes the request.
     ///   - isRefundable: Whether the units can be refunded after the admission.
@@ -53,7 +53,7 @@ public struct RateLimitClaim: Sendable {
 /// if try await !checkPassword(), let charge = result.charge { limiter.refund(charge) }
 /// ```
 ///
-/// Each policy's part can be refunded once, even if several tasks try. A charge that is not refunded stays counted.
+/// Each policy's part can be refunded only once, even if several tasks try. A charge that is not refunded stays counted.
 public final class RateLimitCharge: Sendable {
     /// The charge of one policy.
     package struct Part: Sendable {
@@ -68,7 +68,7 @@ public final class RateLimitCharge: Sendable {
         }
     }
 
-    /// The charge, by the store that made it.
+    /// The charge, in the form of the store that made it.
     package enum Charged: Sendable {
         /// One key of a ``JointRateLimiter``.
         case key(KeyCharge)
@@ -78,7 +78,7 @@ public final class RateLimitCharge: Sendable {
 
     /// The charge of one key in memory.
     package struct KeyCharge: Sendable {
-        /// The index of the table: that of the policy, or of a network of the client.
+        /// The index of the table of the policy, or of a network of the client.
         var table: Int
         var key: KeyDigest
         var charge: WindowCharge
@@ -93,7 +93,7 @@ public final class RateLimitCharge: Sendable {
     /// The names of the policies that can still be refunded.
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
-    /// Removes and returns the parts to refund, so that no second refund finds them.
+    /// Removes and returns the parts to refund. A second refund doesn't find them.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in
             defer { parts.removeAll { policies?.contains($0.policy) ?? true } }

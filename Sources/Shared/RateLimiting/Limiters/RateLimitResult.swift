@@ -4,14 +4,14 @@ public struct RateLimitResult: Hashable, Sendable {
     public struct Limit: Hashable, Sendable {
         /// The limit's policy.
         public var policy: RateLimitPolicy
-        /// Whether responses show it.
+        /// Whether responses show the limit.
         public var isVisible: Bool
-        /// The number of further units that it would admit now.
+        /// The number of further units that the limit would admit now.
         public var remaining: Int
-        /// The time until it would admit more; zero if nothing is used.
+        /// The time until the limit would admit more units; zero if nothing is used.
         public var reset: Duration
 
-        /// The key that distinguishes this quota from others of the policy, if responses show it. It must not contain a secret.
+        /// The key that distinguishes this quota from other quotas of the policy, if responses show it. It must not contain a secret.
         public var partitionKey: [UInt8]?
 
         /// Creates the state of a limit.
@@ -27,13 +27,13 @@ public struct RateLimitResult: Hashable, Sendable {
         }
     }
 
-    /// Why a request is refused.
+    /// The policy that refuses a request, and the delay.
     public struct Refusal: Hashable, Sendable {
-        /// The policy with the longest delay; the first among equals.
+        /// The policy with the longest delay. If several have the same delay, it is the first.
         public var policy: RateLimitPolicy
-        /// The exact delay: a nanosecond earlier the request is refused, at that instant every limit admits it.
+        /// The exact delay. A nanosecond earlier, the request would be refused. After the delay, every limit admits it.
         ///
-        /// `nil` if the cost of the request exceeds the burst of the policy, so that the request is never admitted.
+        /// The delay is `nil` if the cost of the request exceeds the burst of the policy. Such a request is never admitted.
         public var retryAfter: Duration?
 
         /// Creates a refusal.
@@ -42,12 +42,12 @@ public struct RateLimitResult: Hashable, Sendable {
         }
     }
 
-    /// The state of the limits after the decision, in the order of the claims, without limits that are off.
+    /// The state of the limits after the decision, in the order of the claims. Limits that are off are omitted.
     public var limits: [Limit]
-    /// None or one of each. Most decisions admit the request, and an empty array is cheap to return.
+    /// At most one refusal, in an array: most decisions admit the request, and an empty array is cheap to return.
     private var refusals: [Refusal]
     private var shadowRefusals: [Refusal]
-    /// The charge of the refundable claims, if the request is admitted and has any.
+    /// The charge of the refundable claims; `nil` if the request is refused or has no refundable claims.
     public var charge: RateLimitCharge?
 
     /// Creates a result.
@@ -68,8 +68,8 @@ public struct RateLimitResult: Hashable, Sendable {
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// The reason why limits in shadow mode would have refused the request; `nil` if they would have admitted it. It has no
-    /// effect on the request.
+    /// The reason why limits in shadow mode would have refused the request; `nil` if they would have admitted it. The reason has no effect
+    /// on the request.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }

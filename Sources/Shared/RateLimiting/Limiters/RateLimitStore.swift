@@ -1,28 +1,29 @@
-/// A store that counts limits: in this process, or in a server that several processes share.
+/// A store that counts usage: in this process, or in a server that several processes share.
 ///
-/// One call decides about a request under all claimed policies, all or nothing, even with concurrent decisions.
-/// ``JointRateLimiter`` counts in memory. A store that uses a network must bound its own time, because the request waits for
-/// it.
+/// One call decides about a request under all claimed policies: either all of them count it, or none. This also holds for concurrent
+/// decisions. ``JointRateLimiter`` counts in memory. A store that uses a network must limit its own time, because the request waits for the
+/// store.
 public protocol RateLimitStore: Sendable {
     /// Decides about one request, and counts it if it is admitted.
     ///
-    /// - Throws: An error if the store can't decide. Then no policy counts the request.
+    /// - Throws: An error if the store can't decide. In this case, no policy counts the request.
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Refunds the units that an admission of this store charged to refundable claims. Each policy's part is refunded once.
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
-    ///   - policies: The names of the policies to refund; all refundable ones if `nil`.
+    ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
-    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions still count.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions stay counted.
     func change(to rule: RateLimitRule) async throws
-    /// Returns the current usage of the keys of claims, to save it in the same transaction as the writes of the request.
-    /// Doesn't suspend.
+    /// Returns the current usage of the keys of claims, to save it in the same transaction as the writes of the request. The method doesn't
+    /// suspend.
     ///
-    /// - Returns: `nil` if this store isn't saved in the database of the request's writes. The default implementation returns `nil`.
+    /// - Returns: The usage; `nil` if this store isn't saved in the database of the request's writes. The default implementation returns
+    ///   `nil`.
     func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
-    /// The memory that the keys use; `nil`, which is the default, if the store counts elsewhere.
+    /// The memory that the keys use; `nil` if the store counts outside this process. The default is `nil`.
     var usage: RateLimitUsage? { get }
 }
 
@@ -37,10 +38,10 @@ extension JointRateLimiter: RateLimitStore {}
 public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
-    /// The time before the keys were read. Admissions before it are included in the rows.
+    /// A time before the keys were read. Admissions before this time are included in the rows.
     public var covers: SnapshotTime
 
-    /// A closure to call if the rows could not be saved. They are then saved later, with others.
+    /// A closure to call if the rows could not be saved. They are then saved later, together with other rows.
     public var giveBack: @Sendable () -> Void
 
     /// Creates the usage of some keys.
@@ -49,7 +50,7 @@ public struct ConsumedQuota: Sendable {
     }
 }
 
-/// The memory that a limiter's keys use, and the number of actions that it took because memory was short.
+/// The memory that a limiter's keys use. It also includes the number of actions that the limiter took because memory was short.
 public struct RateLimitUsage: Hashable, Sendable {
     /// One policy's table.
     public struct Table: Hashable, Sendable {
@@ -57,12 +58,12 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var policy: String
         /// The number of keys with their own window.
         public var keys: Int
-        /// The number of bytes that they use.
+        /// The number of bytes that these keys use.
         public var bytes: Int
-        /// The number of keys evicted since the start. Each had used half of its quota or less.
+        /// The number of keys evicted since the start. Each of them had used half of its quota or less.
         public var evictions: Int
-        /// The number of requests since the start that were counted by network, or in a window that new keys share, because the
-        /// table was full of keys that had used more than half of their quota.
+        /// The number of requests since the start that were not counted in their own window. In these cases, the table was full of keys
+        /// that had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
         public var fallbacks: Int
 
         /// Creates the usage of a table.

@@ -4,10 +4,9 @@ public enum RateLimitDecision: Hashable, Sendable {
     /// - remaining: The number of further units that would be admitted now.
     case admitted(remaining: Int)
     /// The request is refused.
-    /// - retryAfter: The exact time until it would be admitted: a nanosecond earlier it is refused, at that instant it is
-    ///   admitted.
+    /// - retryAfter: The exact time until the request would be admitted. A nanosecond earlier, it would be refused.
     case refused(retryAfter: Duration)
-    /// The cost of the request exceeds the burst of the policy, so it is never admitted. Doesn't occur at the policy's own
+    /// The cost of the request exceeds the burst of the policy, so the request is never admitted. This doesn't happen with the policy's own
     /// cost.
     case impossible
 

@@ -17,11 +17,11 @@ public struct RateLimitPolicy: Hashable, Sendable {
 
     /// The maximum number of units admitted in any window.
     public var quota: Int { terms.quota }
-    /// The maximum number of units admitted at once. For the sliding window this is the whole quota.
+    /// The maximum number of units admitted at the same time. For the sliding window, this is the whole quota.
     public var burst: Int { terms.burst }
     /// The number of units that one request takes by default.
     public var cost: Int { terms.cost }
-    /// How admissions are counted.
+    /// The algorithm that counts admissions.
     public var algorithm: RateLimitAlgorithm {
         terms.emission == 0 ? .slidingWindow : .strictGCRA(burst: burst)
     }
@@ -32,10 +32,10 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ///   - quota: The maximum number of units admitted in any window.
     ///   - window: The length of the window.
     ///   - cost: The number of units that one request takes by default.
-    ///   - algorithm: How admissions are counted; ``RateLimitAlgorithm/automatic(quota:)`` if `nil`.
+    ///   - algorithm: The algorithm that counts admissions; ``RateLimitAlgorithm/automatic(quota:)`` if `nil`.
     ///   - unit: The unit of the quota, as responses report it.
-    /// - Precondition: `quota`, `window`, `cost` and the burst are positive; `quota` is at most 2³¹ − 1, `window` at most 10
-    ///   years, the burst at most `quota`, `cost` at most the burst; the time in which a burst refills is below 70 years.
+    /// - Precondition: `quota`, `window`, `cost` and the burst are positive. `quota` is at most 2³¹ − 1, and `window` is at most 10 years.
+    ///   The burst is at most `quota`, and `cost` is at most the burst. The burst refills in less than 70 years.
     public init(
         name: String,
         quota: Int,
@@ -93,18 +93,18 @@ extension FixedWidthInteger {
     }
 }
 
-/// How admissions are counted.
+/// The algorithm that counts admissions.
 public enum RateLimitAlgorithm: Hashable, Sendable {
-    /// An exact log of the admission times, see ``SlidingWindow``. The whole quota can be used at once. Takes 8 bytes per
-    /// admitted unit.
+    /// An exact log of the admission times, see ``SlidingWindow``. The whole quota can be used at the same time. Takes 8 bytes per admitted
+    /// unit.
     case slidingWindow
-    /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``. Takes 8 bytes; the sustained rate
-    /// is lower.
-    /// - burst: The maximum number of units admitted at once.
+    /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``. Takes 8 bytes. The sustained rate is lower
+    /// than with ``RateLimitAlgorithm/slidingWindow``.
+    /// - burst: The maximum number of units admitted at the same time.
     case strictGCRA(burst: Int)
 
-    /// Returns the default algorithm: the exact log for quotas up to 64, otherwise the strict GCRA with a tenth of the quota as
-    /// its burst.
+    /// Returns the default algorithm. For quotas up to 64, it is the exact log. For larger quotas, it is the strict GCRA with a tenth of
+    /// the quota as its burst.
     public static func automatic(quota: Int) -> RateLimitAlgorithm {
         quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 10)
     }
@@ -115,7 +115,7 @@ public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
     /// The name in the registry of the draft.
     public let rawValue: String
 
-    /// Creates a unit from a name, registered or not.
+    /// Creates a unit from a name. The name need not be registered.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -128,17 +128,17 @@ public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
     public static let concurrentRequests = QuotaUnit(rawValue: "concurrent-requests")
 }
 
-/// The numbers of a policy that a decision needs, without its strings, so that a copy is cheap.
+/// The numbers of a policy that a decision needs. The type has no strings, so a copy is cheap.
 struct RateLimitTerms: Hashable, Sendable {
     /// The maximum number of units in any window.
     let quota: Int
-    /// The maximum number of units at once. For the sliding window this is the whole quota.
+    /// The maximum number of units at the same time. For the sliding window, this is the whole quota.
     let burst: Int
     /// The number of units that a request takes by default.
     let cost: Int
     /// The length of the window in nanoseconds, rounded up.
     let window: Int64
-    /// The time in which one unit refills, in nanoseconds, rounded up; 0 for the sliding window, which doesn't refill evenly.
+    /// The time in which one unit refills, in nanoseconds, rounded up. It is 0 for the sliding window, which doesn't refill evenly.
     let emission: Int64
 
     /// The longest time until a key is unused again, in nanoseconds.

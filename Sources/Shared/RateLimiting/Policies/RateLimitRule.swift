@@ -1,11 +1,11 @@
-/// A policy together with the way in which it is applied.
+/// A policy, and the way in which it is applied.
 public struct RateLimitRule: Hashable, Sendable {
     /// The effect of a policy on a request that exceeds it.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The request is refused.
         case enforce
-        /// The request is admitted, and the result reports the refusal. Requests that the policy admits are counted, so the
-        /// reported refusals are those that ``enforce`` would cause.
+        /// The request is admitted, and the result reports the refusal. Requests that the policy admits are counted. So the reported
+        /// refusals are the ones that ``enforce`` would cause.
         case shadow
         /// The policy is neither checked nor counted.
         case off
@@ -13,12 +13,13 @@ public struct RateLimitRule: Hashable, Sendable {
 
     /// The policy.
     public var policy: RateLimitPolicy
-    /// How it is applied.
+    /// The effect of the policy on a request that exceeds it.
     public var mode: Mode
     /// Whether responses show the policy and its remaining units.
     public var isVisible: Bool
 
-    /// How the networks of a client are counted; `nil` if they are not. A limiter fixes this when it is created.
+    /// The way in which the networks of a client are counted; `nil` if they are not counted. It can't be changed after the limiter is
+    /// created.
     public var wide: WideLimits?
 
     /// Creates a rule.
@@ -29,7 +30,7 @@ public struct RateLimitRule: Hashable, Sendable {
     /// The names of the policy and of the policies of its networks.
     public var policyNames: [String] { [policy.name] + networkRules.map(\.policy.name) }
 
-    /// The rules of the client's networks, near and far, which are never visible; empty without ``wide``.
+    /// The rules of the client's near and far networks. They are never visible. The array is empty if ``wide`` is `nil`.
     package var networkRules: [RateLimitRule] {
         wide?.policies(of: policy).map { RateLimitRule($0, mode: mode, isVisible: false) } ?? []
     }

@@ -1,15 +1,15 @@
 /// Limits for the networks of a client, in addition to the limit of the client itself.
 ///
-/// A client can use many addresses of one network: an IPv6 customer has a /56 or /48, a small IPv4 provider a /24. A network may use a
-/// multiple of the quota of one client in the same window. If the quota of the network is at most 64, the network can use all of it at
-/// once. If it is larger, the network can use half of it at once, and the rest at an even rate.
+/// A client can use many addresses of one network. For example, an IPv6 customer has a /56 or /48, and a small IPv4 provider has a /24. A
+/// network may use a multiple of the quota of one client in the same window. If the quota of the network is at most 64, the network can use
+/// all of it at the same time. If it is larger, the network can use half of it at the same time, and the rest at an even rate.
 public struct WideLimits: Hashable, Sendable {
-    /// When the networks are counted.
+    /// The condition under which the networks are counted.
     public enum Use: Hashable, Sendable {
-        /// Always: each request is decided for the client and both networks, all or nothing.
+        /// Always. Each request is decided for the client and for both networks: either all of them count it, or none.
         case jointly
-        /// Only while the policy's table is full of keys that have used more than half of their quota. The widest network is
-        /// then counted instead of the key.
+        /// Only while the policy's table is full of keys that have used more than half of their quota. In this case, the widest network is
+        /// counted instead of the key.
         case asFallback
     }
 
@@ -17,7 +17,7 @@ public struct WideLimits: Hashable, Sendable {
     public var near: Int
     /// The quota of the far network (/48) as a multiple of the client's quota.
     public var far: Int
-    /// When the networks are counted.
+    /// The condition under which the networks are counted.
     public var use: Use
 
     /// The default factors.
@@ -31,7 +31,7 @@ public struct WideLimits: Hashable, Sendable {
     /// - Parameters:
     ///   - near: The factor for the near network (/56, or /24 of IPv4).
     ///   - far: The factor for the far network (/48).
-    ///   - use: When the networks are counted.
+    ///   - use: The condition under which the networks are counted.
     /// - Precondition: The factors are among ``factors``, and `far` is not below `near`.
     public init(near: Int, far: Int, use: Use = .jointly) {
         precondition(Self.factors.contains(near) && Self.factors.contains(far), "factors must be from 1 to 10,000")
@@ -57,9 +57,9 @@ public struct WideLimits: Hashable, Sendable {
     static let suffixes = [".near", ".far"]
 }
 
-/// The networks of a client, as numbers. Comparing them needs no strings.
+/// The networks of a client. They are numbers, because comparing numbers is faster than comparing strings.
 public struct ClientNetworks: Hashable, Sendable {
-    /// The /56 of an IPv6 address, the /24 of an IPv4 address.
+    /// The /56 of an IPv6 address, or the /24 of an IPv4 address.
     public var near: UInt64
     /// The /48 of an IPv6 address.
     public var far: UInt64?

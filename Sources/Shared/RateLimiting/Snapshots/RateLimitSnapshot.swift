@@ -1,9 +1,9 @@
-/// The usage of one key, in a form that can be saved. It doesn't contain the key: the caller saves it under a key of its
-/// choice.
+/// The usage of one key, in a form that can be saved. It doesn't contain the key: the caller chooses the key under which it saves the
+/// usage.
 public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     /// The name of the policy.
     public var policy: String
-    /// When it was made.
+    /// The time at which the snapshot was made.
     public var time: SnapshotTime
     /// The age of each admitted unit that still counts, in nanoseconds, oldest first; empty for a GCRA.
     public var ages: [Int64]
@@ -26,8 +26,8 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
 extension RateLimitSnapshot {
     /// The usage as bytes, for a store with separate columns for policy and time.
     ///
-    /// The first byte is 1 for a GCRA, followed by its nanoseconds, or 0 for a sliding window, followed by the age of each
-    /// unit. Each number takes 8 bytes, the lowest byte first.
+    /// For a GCRA, the first byte is 1, and its nanoseconds follow. For a sliding window, the first byte is 0, and the age of each unit
+    /// follows. Each number takes 8 bytes, the lowest byte first.
     public var owedBytes: [UInt8] {
         [owed == nil ? 0 : 1]
             + (owed.map { [$0] } ?? ages).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
@@ -35,7 +35,7 @@ extension RateLimitSnapshot {
 
     /// Decodes a snapshot. O(bytes).
     ///
-    /// - Returns: `nil` if the bytes are not a valid ``owedBytes``.
+    /// - Returns: The snapshot; `nil` if the bytes are not a valid ``owedBytes``.
     public init?(policy: String, time: SnapshotTime, owedBytes bytes: some Collection<UInt8>) {
         guard let kind = bytes.first, kind <= 1, bytes.count % 8 == 1, kind == 0 || bytes.count == 9 else { return nil }
         var words = [Int64](repeating: 0, count: bytes.count / 8)
@@ -46,10 +46,10 @@ extension RateLimitSnapshot {
 
 /// The usage of one key under one policy, in a form that a store can save and another process can restore.
 ///
-/// A store saves one row for each policy and key; a later one replaces it. The key is saved as a digest, which identifies the
-/// same key in every process that has the limiter's secret.
+/// A store saves one row for each policy and key. A later row replaces an earlier row. The key is saved as a digest. The digest identifies
+/// the same key in every process that has the limiter's secret.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
-    /// The digest of the key; 0 for all keys without a row. Other digests below 2²⁰, which earlier versions saved, are ignored.
+    /// The digest of the key; 0 for all keys without a row. Earlier versions saved other digests below 2²⁰. Such rows are ignored.
     package var key: KeyDigest
     /// The usage, with its policy and its time.
     public var state: RateLimitSnapshot
@@ -61,7 +61,7 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Whether the row can be deleted at a time. Never returns `true` too early, even if the wall clock is set within a boot.
+    /// Whether the row can be deleted at a time. The result is never `true` too early, even if the wall clock is set during a boot.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }
 

@@ -7,8 +7,8 @@ final class KeyShards: @unchecked Sendable {
 
     /// - Parameters:
     ///   - capacity: The maximum number of keys with their own window.
-    ///   - shardCount: The number of locks, a power of two; derived from the capacity if `nil`.
-    ///   - memory: The memory of all shards together; unbounded if `nil`.
+    ///   - shardCount: The number of locks, a power of two. If `nil`, it is derived from the capacity.
+    ///   - memory: The memory of all shards together; `nil` for no limit.
     /// - Precondition: `capacity` is positive.
     init(
         rule: RateLimitRule,
@@ -22,7 +22,7 @@ final class KeyShards: @unchecked Sendable {
         self.count = count
         let memory = memory.map { TableMemory(pool: $0.pool, reserved: $0.reserved / count) } ?? .unbounded
         mask = UInt64(count - 1)
-        // Each shard has its own cache line, so that shards don't slow each other down.
+        // Each shard has its own cache line. Otherwise, threads that use different shards would slow each other down.
         shards = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<KeyShard>.stride, alignment: 64)
             .bindMemory(to: KeyShard.self, capacity: count)
         for index in 0..<count {
@@ -41,8 +41,8 @@ final class KeyShards: @unchecked Sendable {
         shards.deallocate()
     }
 
-    /// Returns the smallest power of two by which each shard has fewer than `keysEach` keys. This bounds the work of an
-    /// insertion that grows the table.
+    /// Returns the smallest power of two with which each shard has fewer than `keysEach` keys. This limits the work of an insertion that
+    /// grows the table.
     static func count(capacity: Int, keysEach: Int = 4_096) -> Int {
         var count = 1
         while capacity / count >= keysEach { count *= 2 }
@@ -52,14 +52,14 @@ final class KeyShards: @unchecked Sendable {
     var rule: RateLimitRule { shards.withTable(\.rule) }
     var keyCount: Int { usage.keys }
     var usage: TableUsage { (0..<count).reduce(into: TableUsage()) { $0 += self[$1].withTable(\.usage) } }
-    /// The largest number of slots of a table: the maximum that an insertion moves.
+    /// The largest number of slots of a table. An insertion moves at most this number of slots.
     var largestTable: Int { (0..<count).reduce(0) { max($0, self[$1].withTable(\.slotCount)) } }
 
-    /// Valid as long as the shards are.
+    /// The pointer is valid as long as the shards exist.
     subscript(index: Int) -> UnsafeMutablePointer<KeyShard> { shards + index }
 
-    /// Valid as long as the shards are. The lowest bit of a digest isn't random; the highest bits determine the slot in the
-    /// table.
+    /// The pointer is valid as long as the shards exist. The lowest bit of a digest isn't random, and the highest bits determine the slot
+    /// in the table.
     @inline(__always)
     func shard(of key: KeyDigest) -> UnsafeMutablePointer<KeyShard> {
         shards + Int(truncatingIfNeeded: key.rawValue &>> 1 & mask)
@@ -71,7 +71,7 @@ final class KeyShards: @unchecked Sendable {
         shard(of: key).admit(key.word, at: now, cost: cost)
     }
 
-    /// Replaces the rule, one lock at a time. O(keys).
+    /// Replaces the rule. Only one lock is held at a time. O(keys).
     func apply(_ rule: RateLimitRule, now: () -> Int64) {
         for index in 0..<count { self[index].withTable(at: now()) { table, now in table.apply(rule, at: now) } }
     }
@@ -79,7 +79,7 @@ final class KeyShards: @unchecked Sendable {
 
 /// A part of a policy's keys under its own lock. It must not move in memory.
 struct KeyShard: ~Copyable {
-    /// Must be the first property: it is accessed by the address of the shard.
+    /// This must be the first property, because it is accessed by the address of the shard.
     private let lock = ShardLock()
     /// The latest instant of a decision.
     fileprivate var latest = Int64.min
@@ -93,7 +93,7 @@ struct KeyShard: ~Copyable {
     deinit { table.free() }
 }
 
-/// The operations use the pointer, since a lock must not move.
+/// The operations use a pointer, because a lock must not move.
 extension UnsafeMutablePointer<KeyShard> {
     /// Decides about one request.
     @inline(__always)
@@ -105,7 +105,7 @@ extension UnsafeMutablePointer<KeyShard> {
 
     /// Calls a closure while the lock is held.
     ///
-    /// - Parameter body: Receives the table and an instant that isn't before any earlier one.
+    /// - Parameter body: A closure that receives the table and an instant. The instant isn't before any earlier one.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
         take()
         defer { release() }
@@ -123,19 +123,19 @@ extension UnsafeMutablePointer<KeyShard> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: ShardLock.self)
     }
 
-    /// Takes the lock. Callers that hold several locks must take them in the same order.
+    /// Takes the lock. Callers that hold several locks must all take them in the same order.
     @inline(__always)
     func take() { lock.take() }
     @inline(__always)
     func release() { lock.release() }
 
-    /// The table, while the lock is held.
+    /// The table. Use it only while the lock is held.
     var table: KeyTable { pointee.table }
 
     /// Returns an instant that isn't before any earlier one. The lock must be held.
     ///
-    /// Callers read the clock before they take the lock. A caller that waited for the lock must not decide at an earlier
-    /// instant, because entries that have expired since may have been removed.
+    /// Callers read the clock before they take the lock. While a caller waits for the lock, entries can expire and be removed. So it must
+    /// not decide at its earlier instant.
     @inline(__always)
     func instant(_ now: Int64) -> Int64 {
         let now = max(pointee.latest, now)

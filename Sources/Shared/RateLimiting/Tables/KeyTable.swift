@@ -1,6 +1,6 @@
-/// A shard's table, by the algorithm that counts its admissions.
+/// A shard's table. Its type depends on the algorithm that counts admissions.
 ///
-/// A pointer to one of two types, so that each is compiled for its own state and is changed in place.
+/// The enumeration contains a pointer to one of two types. So each type is compiled for its own state and is changed in place.
 enum KeyTable {
     case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
@@ -18,7 +18,7 @@ enum KeyTable {
     static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
         WindowTable<Window>
     > {
-        // The values that every decision reads share a cache line.
+        // The values that every decision reads are in one cache line.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<WindowTable<Window>>.size, alignment: 64)
         let pointer = memory.bindMemory(to: WindowTable<Window>.self, capacity: 1)
         pointer.initialize(to: table)
@@ -118,7 +118,7 @@ extension KeyTable {
         }
     }
 
-    /// The number of keys with their own window, the memory they use, and the evictions and fallbacks so far.
+    /// The number of keys with their own window, the memory that they use, and the number of evictions and fallbacks so far.
     var usage: TableUsage {
         func usage<Window: ~Copyable>(_ table: borrowing WindowTable<Window>) -> TableUsage {
             TableUsage(
@@ -134,7 +134,7 @@ extension KeyTable {
         }
     }
 
-    /// The number of slots: the maximum that an insertion moves.
+    /// The number of slots. An insertion moves at most this number of slots.
     var slotCount: Int {
         switch self {
         case .sliding(let table): table.pointee.slotCount

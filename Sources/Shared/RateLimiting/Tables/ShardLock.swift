@@ -8,8 +8,8 @@
 
 /// A lock that any running thread can take. It is initialized to zeroes and must not move.
 ///
-/// The standard library's `Mutex` passes ownership to the first waiter on Linux, which may not be running. With more threads
-/// than cores, each decision then takes a context switch and several times as long.
+/// On Linux, the standard library's `Mutex` passes ownership to the first waiter, and this thread may not be running. If there are more
+/// threads than cores, each decision then takes a context switch, and several times the usual time.
 struct ShardLock {
     #if canImport(Darwin)
         fileprivate var primitive = os_unfair_lock()
@@ -18,14 +18,14 @@ struct ShardLock {
     #endif
 }
 
-/// Uses the pointer, never `inout`: two threads that take a lock don't have exclusive access to it yet.
+/// The methods use a pointer, not `inout`: a thread that tries to take a lock doesn't have exclusive access to it yet.
 extension UnsafeMutablePointer<ShardLock> {
     @inline(__always)
     func take() {
         #if canImport(Darwin)
             os_unfair_lock_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: os_unfair_lock.self))
         #else
-            // Fails only for an uninitialized mutex or one of an error-checking kind.
+            // This fails only for an uninitialized mutex or an error-checking mutex.
             pthread_mutex_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: pthread_mutex_t.self))
         #endif
     }

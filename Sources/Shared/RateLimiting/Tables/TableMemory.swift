@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The memory that the tables of a limiter share, in addition to the memory reserved for each.
+/// The memory that the tables of a limiter share, in addition to the memory that is reserved for each table.
 final class MemoryPool: Sendable {
     /// The size in bytes.
     let size: Int
@@ -10,7 +10,7 @@ final class MemoryPool: Sendable {
         self.size = size
     }
 
-    /// The number of bytes that tables have taken. Concurrent allocations can exceed the size.
+    /// The number of bytes that tables have taken. Concurrent allocations can make it exceed the size.
     var used: Int { taken.load(ordering: .relaxed) }
 
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }
@@ -32,7 +32,7 @@ struct TableMemory {
         (self.pool, self.reserved) = (pool, reserved)
     }
 
-    /// An empty table with the same bound.
+    /// An empty table with the same limit.
     var emptied: TableMemory { TableMemory(pool: pool, reserved: reserved) }
 
     /// Whether there is room for more bytes.

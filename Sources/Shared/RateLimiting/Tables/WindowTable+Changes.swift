@@ -6,7 +6,7 @@ struct TableRow {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Returns a table with another rule. Usage stays. O(keys) if the policy changes.
+    /// Returns a table with another rule. The usage stays. O(keys) if the policy changes.
     func converted<Other: AdmissionWindow & ~Copyable>(
         to changed: RateLimitRule,
         at now: Int64,
@@ -33,7 +33,7 @@ extension WindowTable where Window: ~Copyable {
         return isFound ? row(at: index, key, now) : nil
     }
 
-    /// Returns the usage of a key and marks it as unchanged.
+    /// Returns the usage of a key, and records that the key is unchanged.
     mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         guard isFound else { return nil }
@@ -79,7 +79,7 @@ extension WindowTable where Window: ~Copyable {
         return true
     }
 
-    /// Marks a key as changed again that could not be saved.
+    /// Records that a key has changed again, because its usage could not be saved.
     mutating func returnChange(_ key: KeyDigest, isReset: Bool) {
         guard key != .everyone else { return everyoneHasChanged = true }
         let (index, isFound) = find(key.word)
@@ -98,7 +98,7 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used some time ago, for one key, or for all keys and the buckets of new keys. O(keys) for all.
+    /// Counts the whole quota as used some time ago, either for one key, or for all keys and the buckets of new keys. O(keys) for all keys.
     mutating func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         if let key { return change(key, at: now) { $0.spendAll(at: now, terms: $1, ago: ago) } }
         changeBuckets { $0.spendAll(at: now, terms: $1, ago: ago) }
@@ -107,7 +107,7 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// The usage of new keys, after ``spendAll(of:at:ago:)``.
+    /// The usage with which new keys start after ``spendAll(of:at:ago:)``.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
         guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }
@@ -129,8 +129,8 @@ extension WindowTable where Window: ~Copyable {
         noteChange(at: index)
     }
 
-    /// Adds usage to a key. If there is no room, a key that has used less than half of its quota is evicted. If the added key itself has
-    /// used more than half, it is added even if the table then exceeds its memory, because saved usage was in memory before.
+    /// Adds usage to a key. If there is no room, a key that has used less than half of its quota is evicted. If the added key has used more
+    /// than half of its quota, it is always added, even if the table then exceeds its memory. Saved usage was in memory before.
     ///
     /// - Parameter isSaved: Whether the resulting usage is already saved.
     mutating func change(
@@ -157,7 +157,7 @@ extension WindowTable where Window: ~Copyable {
         if !isSaved { noteChange(at: place) }
     }
 
-    /// Removes the usage of a key, or of all keys. O(keys) for all.
+    /// Removes the usage of a key, or of all keys. O(keys) for all keys.
     mutating func reset(_ key: KeyDigest?) {
         guard let key else { return resetAll() }
         let (index, isFound) = find(key.word)
@@ -175,6 +175,6 @@ extension WindowTable where Window: ~Copyable {
 }
 
 extension KeyDigest {
-    /// The digest as it is stored in a table.
+    /// The digest in the form in which a table stores it.
     var word: UInt64 { rawValue & ~1 }
 }

@@ -2,11 +2,11 @@
 struct TableDecision {
     /// The nanoseconds until the request is admitted; `.max` if it never is.
     var delay: Int64
-    /// The slot of the state that decides: that of the key, or of a new key's bucket; -1 if there is none.
+    /// The slot of the state that decides: the key's state, or the state of a new key's bucket; -1 if there is none.
     var index = -1
     /// Whether the key has no window.
     var isNewcomer = true
-    /// Whether there is no room for a new key. It is then counted by a network or in its bucket.
+    /// Whether there is no room for a new key. The key is then counted by a network or in its bucket (a window that new keys share).
     var isFull = false
     var mode: RateLimitRule.Mode
 }
@@ -82,7 +82,8 @@ extension WindowTable where Window: ~Copyable {
         return charge
     }
 
-    /// Evicts up to 16 keys for a key that is added or grows. Keys that grow must evict, too, or they would exceed the memory.
+    /// Evicts up to 16 keys to make room for a key that is added or grows. A growing key must evict, too, or the table would exceed its
+    /// memory.
     ///
     /// - Returns: Whether a key was evicted.
     @inline(never)
@@ -120,7 +121,7 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// Returns the state of a new key: a copy of its bucket's, where it may have been counted before.
+    /// Returns the state of a new key. It is a copy of the state of its bucket, where the key may have been counted before.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()
@@ -128,7 +129,7 @@ extension WindowTable where Window: ~Copyable {
 
     /// Returns the charge of a key at this instant, for a later ``refund(_:of:at:)``.
     ///
-    /// - Returns: `nil` if the key has no window.
+    /// - Returns: The charge; `nil` if the key has no window.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         let (index, isFound) = find(digest)
         guard isFound else { return nil }

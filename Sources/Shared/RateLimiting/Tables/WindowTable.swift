@@ -1,13 +1,13 @@
 /// The keys of one shard and their states: a hash table with open addressing, sorted by digest.
 ///
-/// The slot of a digest is proportional to its value. If the slot is taken, the digest moves to a later one, behind smaller and
-/// before larger digests. The table is therefore sorted with gaps, a search ends at the first larger digest, and growing is one
-/// pass from left to right. At most 13 of 16 slots are taken. A slot has 16 bytes, 8 of them for the state. An insertion checks
-/// two other keys for expiry; nothing scans the table.
+/// The slot of a digest is proportional to its value. If the slot is taken, the digest moves to a later slot, after smaller digests and
+/// before larger digests. So the table is sorted with gaps, a search ends at the first larger digest, and growing the table takes one pass.
+/// At most 13 of 16 slots are taken. A slot has 16 bytes, and 8 of them are for the state. An insertion checks two other keys for expiry.
+/// No operation scans the table.
 ///
-/// If the table is full, it evicts the key with the least usage of a few that are chosen at random, never one that has used
-/// more than half of its quota. If there is none, new keys share 16 windows of the table, by their digests. See
-/// ``bucket(of:)``.
+/// If the table is full, it chooses a few keys at random and evicts the key with the least usage. It never evicts a key that has used more
+/// than half of its quota. If no key can be evicted, new keys share 16 windows of the table (buckets), and the digest of a key determines
+/// its bucket. See ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     struct Slot: ~Copyable {
         /// The digest, or 0 for a free slot. The lowest bit marks a change that has not been taken.
@@ -17,26 +17,26 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
 
     // The values that every decision reads are adjacent.
     private(set) var slots: UnsafeMutablePointer<Slot>
-    /// The number of slots to which digests are mapped. After them are slots for digests whose own slot is taken.
+    /// The number of slots to which digests are mapped. Further slots follow, for digests whose own slot is taken.
     private var places = 0
     let terms: RateLimitTerms
     let recordsChanges: Bool
     let mode: RateLimitRule.Mode
     private(set) var count = 0
-    /// How many of them are buckets.
+    /// The number of keys that are buckets.
     private(set) var bucketCount = 0
     var memory: TableMemory
-    /// The number of evicted keys, and the number of new keys that were counted elsewhere because the table was full.
+    /// The number of evicted keys, and the number of new keys that were not counted in their own window because the table was full.
     var (evictions, fallbacks) = (0, 0)
     let capacity: Int
-    /// The number of slots; the last is always free.
+    /// The number of slots. The last slot is always free.
     private(set) var slotCount = 1
     private var expiryCursor = 0
     let rule: RateLimitRule
     /// The groups of 64 slots that contain changes.
     var changedGroups: [UInt64] = []
     var changeCursor = 0
-    /// Keys that were reset and whose saved rows must be deleted.
+    /// Keys that were reset. Their saved rows must be deleted.
     var resets: [KeyDigest] = []
     /// Whether the usage of new keys has changed.
     var everyoneHasChanged = false
@@ -60,13 +60,13 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     var keyCount: Int { count - bucketCount }
 
     /// Returns the word of the bucket in which a full table counts a new key. The first four bits of the digest choose one of 16 buckets.
-    /// No key has the word of a bucket.
+    /// No key has the same word as a bucket.
     static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
 
     /// - Parameter number: From 0 to 15.
     static func bucket(_ number: Int) -> UInt64 { UInt64(number + 1) * 2 }
 
-    /// Whether a word is a key's, rather than a bucket's or that of a free slot.
+    /// Whether a word is the word of a key. Otherwise, it is the word of a bucket or of a free slot.
     static func isKey(_ word: UInt64) -> Bool { word >= KeyDigest.firstOfKeys }
 
     private static func memory(_ count: Int) -> UnsafeMutablePointer<Slot> {
@@ -96,7 +96,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Inserts a key and moves those behind it up to the next free slot. O(1) expected, O(keys) if the table grows.
+    /// Inserts a key, and moves the keys behind it up to the next free slot. O(1) expected, O(keys) if the table grows.
     mutating func insert(_ window: consuming Window, for digest: UInt64) -> Int {
         if (count + 1) * 16 > places * 13 { grow() }
         var free = find(digest).index
@@ -120,7 +120,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return index
     }
 
-    /// Removes a key and moves those behind it back. O(1) expected.
+    /// Removes a key, and moves the keys behind it back. O(1) expected.
     mutating func remove(at index: Int) {
         memory.add(-slots[index].window.heapBytes)
         if !Self.isKey(slots[index].word) { bucketCount -= 1 }
@@ -157,7 +157,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
     private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
 
-    /// The number of bytes that one more key takes, including those by which the table grows.
+    /// The number of bytes that one more key takes. If the table grows for the key, the bytes of the growth are included.
     private var newcomerBytes: Int {
         let growth = (count + 1) * 16 > places * 13 ? Self.slotCount(places: Self.larger(places)) - slotCount : 0
         return growth * MemoryLayout<Slot>.stride + Window.firstHeapBytes(terms: terms)
@@ -166,10 +166,10 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// Whether there is room for a new key.
     var hasRoom: Bool { keyCount < capacity && memory.hasRoom(for: newcomerBytes) }
 
-    /// Returns the slot of a key to evict; `nil` if 32 keys have all used more than half of their quota.
+    /// Returns the slot of a key to evict; `nil` if 32 examined keys have all used more than half of their quota.
     ///
-    /// It is the key with the least used quota of eight that are chosen at random. If several have used the same part, it is the one whose
-    /// usage ends first. In a small table all keys are compared.
+    /// The method chooses eight keys at random and returns the key with the least used quota. If several keys have used the same part, it
+    /// returns the key whose usage ends first. In a small table, it compares all keys.
     func victim(for digest: UInt64, at now: Int64) -> Int? {
         var random = digest ^ UInt64(truncatingIfNeeded: count)
         var best: (index: Int, usage: Double, owed: Int64)?
@@ -205,9 +205,9 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         evictions += 1
     }
 
-    /// Moves all keys to a table with another number of places.
+    /// Moves all keys to a table with a different number of mapped slots.
     ///
-    /// - Returns: Whether there was room for the digests whose own slot is taken.
+    /// - Returns: Whether there was room for all digests whose own slot is taken.
     private mutating func rebuild(places: Int) -> Bool {
         let slotCount = Self.slotCount(places: places)
         var next = 0
@@ -240,7 +240,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         changedGroups[index / 4_096] |= 1 << UInt64(index / 64 % 64)
     }
 
-    /// Checks some keys and removes those without usage. A table that has become nearly empty shrinks.
+    /// Checks some keys, and removes keys without usage. If the table has become nearly empty, it shrinks.
     mutating func dropExpired(_ most: Int = 2, at now: Int64) {
         var looked = 0
         for _ in 0..<most * 8 where looked < most {

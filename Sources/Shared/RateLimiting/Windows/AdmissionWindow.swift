@@ -1,13 +1,13 @@
 /// The state of one limit, independent of its algorithm. A pure value: no clock, no lock.
 ///
-/// Instants are nanoseconds on a monotonic clock. The terms are the same for every call on one value. The type is noncopyable
-/// because a ring owns memory.
+/// Instants are nanoseconds on a monotonic clock. All calls on one value must pass the same terms. The type is noncopyable because a ring
+/// owns memory.
 protocol AdmissionWindow: ~Copyable {
     /// Creates the state of an unused limit.
     init()
     /// Returns an equal state.
     func copy() -> Self
-    /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be now. Changes nothing.
+    /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be admitted now. Changes nothing.
     ///
     /// - Parameter cost: From 1 to the burst.
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64
@@ -16,27 +16,27 @@ protocol AdmissionWindow: ~Copyable {
     /// - Returns: The number of further units that would be admitted at that instant.
     @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
-    /// Together with the instant, distinguishes one charge from later ones. Read it right after the charge.
+    /// A mark that distinguishes, together with the instant, one charge from later charges. Read it right after the charge.
     var chargeMark: Int64 { get }
-    /// Refunds charged units: at most as many as were charged, and none if the state no longer contains them.
+    /// Refunds charged units. Refunds at most the number of charged units, and none if the state no longer contains them.
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms)
     /// Returns the number of units that would be admitted at an instant.
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
     /// Returns the nanoseconds until more units would be admitted than now; 0 if the limit is unused.
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// Returns the nanoseconds until the state equals a new one.
+    /// Returns the nanoseconds until the state equals a new state.
     func owed(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// Whether the state equals a new one, so that it can be removed.
+    /// Whether the state equals a new state, so that it can be removed.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
     /// Returns the usage in the form in which it is saved.
     func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
     /// Adds saved usage. The current usage stays.
     ///
-    /// - Returns: Whether it was saved under this algorithm. If not, nothing is added.
+    /// - Returns: Whether the usage was saved under this algorithm. If not, nothing is added.
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
-    /// Counts the whole quota as used at an instant, independent of the current usage.
+    /// Counts the whole quota as used at an instant, whatever the current usage is.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
-    /// Returns the used part of the quota, from 0 to 1, or more if the quota was lowered.
+    /// Returns the used part of the quota, from 0 to 1. It can exceed 1 if the quota was lowered.
     func usage(at now: Int64, terms: RateLimitTerms) -> Double
     /// The number of bytes that the state has allocated, including the overhead of the allocator.
     var heapBytes: Int { get }
@@ -49,7 +49,7 @@ protocol AdmissionWindow: ~Copyable {
 /// Units that were charged to a state, so that they can be refunded.
 struct WindowCharge {
     var units: Int
-    /// When the units were charged.
+    /// The time at which the units were charged.
     var instant: Int64
     /// The state's ``AdmissionWindow/chargeMark`` right after the charge.
     var mark: Int64
@@ -58,8 +58,8 @@ struct WindowCharge {
 
     /// Returns the part of the charge that a GCRA refunds, in the unit of `usage`.
     ///
-    /// If there was no later charge, this is the whole charge. Otherwise, the usage could have reached zero before the later charge if this
-    /// charge had not been made. So the refund is reduced by the elapsed time.
+    /// If there was no later charge, this is the whole charge. Otherwise, without this charge the usage could have reached zero before the
+    /// later charge. Therefore, the elapsed time is subtracted from the refund.
     ///
     /// - Parameters:
     ///   - mark: The current mark of the state. If it is unchanged, there was no later charge.
@@ -97,7 +97,7 @@ func requireCost(_ cost: Int) {
 }
 
 extension AdmissionWindow where Self: ~Copyable {
-    /// Returns the state of another limit with at least the same usage, but at most the new burst.
+    /// Returns the state of another limit. Its usage is at least the same, but at most the new burst.
     func converted<Other: AdmissionWindow & ~Copyable>(
         from old: RateLimitTerms,
         to new: RateLimitTerms,
@@ -110,14 +110,13 @@ extension AdmissionWindow where Self: ~Copyable {
             return other
         }
         let owed = min(new.burst, old.burst - remaining(at: now, terms: old))
-        // A GCRA doesn't know the time of each admission, so a ring counts all of them as made now.
+        // A GCRA doesn't store the time of each admission. So the ring counts all admissions as made now.
         let units = Other.knowsInstants ? new.quota : owed
         if units > 0 { other.charge(at: now, terms: new, cost: units) }
         return other
     }
 
-    /// Adds saved usage. If it was saved under another algorithm, the whole quota counts as used, because the times of
-    /// admissions are unknown.
+    /// Adds saved usage. If it was saved under another algorithm, the times of admissions are unknown, and the whole quota counts as used.
     mutating func restore(_ snapshot: RateLimitSnapshot, at now: Int64, terms: RateLimitTerms, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         let usage = snapshot.owed.map(SavedUsage.nanoseconds) ?? .ages(snapshot.ages)
@@ -126,8 +125,8 @@ extension AdmissionWindow where Self: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used some time ago. The current usage doesn't reduce that: saved usage may be restored for
-    /// longer than it was valid, and then expire before the usage that it covered.
+    /// Counts the whole quota as used some time ago. The current usage doesn't reduce this. Saved usage may have been restored for too
+    /// long, and then expire before the usage that it covered.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
         if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }

@@ -1,10 +1,10 @@
-/// The instants of the last admissions, in memory that grows with use: none for an unused key, at most 8 bytes per unit of the
-/// quota plus 16.
+/// The instants of the last admissions. Its memory grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit
+/// of the quota, plus 16 bytes.
 ///
-/// Only this file writes the header, whose values are therefore within bounds.
+/// Only this file writes the header. So the values in the header are always within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
-        /// The index of the oldest instant. The others follow and wrap around.
+        /// The index of the oldest instant. The later instants follow, and continue at the start of the memory.
         var oldest: Int32 = 0
         var kept: Int32 = 0
         var capacity: Int32
@@ -41,7 +41,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         (UnsafeMutableRawPointer(header) + 16).assumingMemoryBound(to: Int64.self)
     }
 
-    /// - Parameter age: Below the number of stored instants; 0 for the oldest.
+    /// - Parameter age: The position of the instant, below the number of stored instants. The oldest has 0.
     @inline(__always)
     private func instant(_ age: Int) -> Int64 {
         guard let header, age < header.pointee.kept else { return .min }
@@ -49,7 +49,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return Self.instants(header)[index < capacity ? index : index - capacity]
     }
 
-    /// Returns the number of stored instants that are less than a window old. A binary search, since they are sorted.
+    /// Returns the number of stored instants that are less than a window old. It uses a binary search, because the instants are sorted.
     private func live(at now: Int64, terms: RateLimitTerms) -> Int {
         let now = max(now, newest ?? now)
         if kept == 0 || now - instant(0) < terms.window { return kept }
@@ -61,8 +61,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return kept - low
     }
 
-    /// Removes expired instants. Only admissions call it: afterwards, an earlier instant counts as that of the admission, so the
-    /// removed instants are never needed again.
+    /// Removes expired instants. Only admissions call this method. After an admission, a request with an earlier instant is counted at the
+    /// instant of the admission. So the removed instants are never needed again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }
@@ -84,8 +84,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         header.pointee.kept += 1
     }
 
-    /// A ring that holds more than half of the quota gets memory for all of it, so that a key near its limit doesn't allocate
-    /// again.
+    /// If a ring stores more than half of the quota, it gets memory for the whole quota. So a key near its limit doesn't allocate again.
     @inline(never)
     private mutating func grow(quota: Int) {
         let half = max(1, quota / 2)
@@ -106,8 +105,8 @@ extension Ring: AdmissionWindow {
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
         let missing = cost - (terms.quota - kept)
         guard missing > 0 else { return 0 }
-        // The expiry of this instant frees the last missing unit; the newer ones stay. No admission takes place before the
-        // newest one.
+        // When this instant expires, the last missing unit becomes free, and the newer instants stay. No admission can be before the newest
+        // instant.
         return max(0, instant(missing - 1) + terms.window - max(now, instant(kept - 1)))
     }
 
@@ -120,7 +119,7 @@ extension Ring: AdmissionWindow {
         return terms.quota - kept
     }
 
-    /// The instant of the charge, as stored. All units of one instant are equal.
+    /// The stored instant of the charge. All units with the same instant are equal.
     var chargeMark: Int64 { newest ?? .min }
 
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
@@ -148,7 +147,7 @@ extension Ring: AdmissionWindow {
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
         let live = live(at: now, terms: terms)
         guard live > 0 else { return 0 }
-        // After the quota was lowered, more instants may be stored than it admits.
+        // After the quota was lowered, the ring may store more instants than the quota.
         let next = kept - live + max(0, live - terms.quota)
         return instant(next) + terms.window - max(now, instant(kept - 1))
     }
@@ -164,13 +163,13 @@ extension Ring: AdmissionWindow {
 
     mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
         guard case .ages(let ages) = usage else { return false }
-        // Negative ages count as zero, so that no instant is in the future and none overflows.
+        // Negative ages count as zero. So no instant is in the future, and no addition overflows.
         let restored = ages.compactMap { age in
             let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)
             return overflow || age >= terms.window ? nil : now - age
         }
         let known = ((kept - live(at: now, terms: terms))..<kept).map { instant($0) }
-        // Duplicates, or more units than were ever admitted, take no more memory than a correct snapshot.
+        // Duplicates and excess units must not take more memory than a correct snapshot.
         let most = max(terms.quota, known.count, restored.count)
         self = Ring(Array((known + restored).sorted().suffix(most)))
         return true

@@ -1,14 +1,14 @@
 /// An exact sliding window: a log of the times of the last admissions.
 ///
-/// A request at `t` is admitted if fewer admissions than the quota are stored, or if the oldest is at least a window old. No
-/// half-open interval of the window's length ever contains more admissions than the quota: admission `k + quota` is at least a
-/// window later than admission `k`. A refusal changes nothing.
+/// A request at `t` is admitted if fewer admissions than the quota are stored, or if the oldest is at least a window old. So admission
+/// `k + quota` is at least a window later than admission `k`. Therefore, no half-open interval with the length of the window contains more
+/// admissions than the quota. A refusal changes nothing.
 ///
-/// Use ``StrictGCRA`` instead if memory matters more than bursts. A window takes 8 bytes per stored admission and grows with
-/// use, so an idle key stays small. A refusal takes O(1), an admission O(cost) amortized.
+/// If memory matters more than bursts, use ``StrictGCRA`` instead. A window takes 8 bytes per stored admission and grows with use, so an
+/// idle key stays small. A refusal takes O(1), and an admission takes O(cost) amortized.
 public struct SlidingWindow: Sendable {
-    /// Owns the ring, and is copied before a change if two values share it. Only ``SlidingWindow`` accesses it, hence
-    /// unchecked. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
+    /// Owns the ring. If two values share the storage, it is copied before a change. It is `@unchecked Sendable`, because only
+    /// ``SlidingWindow`` accesses it. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
     private final class Storage: @unchecked Sendable {
         let ring = UnsafeMutablePointer<Ring>.allocate(capacity: 1)
 
@@ -29,7 +29,7 @@ public struct SlidingWindow: Sendable {
 
     /// Decides about one request.
     /// - Parameters:
-    ///   - now: Nanoseconds on a monotonic clock. An instant before an earlier admission counts as that one.
+    ///   - now: Nanoseconds on a monotonic clock. If the instant is before an earlier admission, the instant of that admission is used.
     ///   - policy: The policy. Its algorithm is ignored. A changed quota or window applies to the stored admissions, too.
     ///   - cost: The number of units that the request takes; the cost of the policy if `nil`.
     /// - Precondition: `cost` is positive.
@@ -46,12 +46,12 @@ public struct SlidingWindow: Sendable {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
 
-    /// Whether the window has the same state as a new one, so that it can be removed. O(1).
+    /// Whether the window has the same state as a new window, so that it can be removed. O(1).
     public func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }
 
-    /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be now. Changes nothing.
+    /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be admitted now. Changes nothing.
     func delay(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int64 {
         storage.ring.pointee.delay(at: now, terms: terms(of: policy), cost: cost)
     }

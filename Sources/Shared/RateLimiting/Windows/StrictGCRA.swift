@@ -1,13 +1,13 @@
 /// An evenly paced limit in 8 bytes that never admits more than the quota in any window.
 ///
-/// Uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every
-/// `T = ceil(window / (quota − burst + 1))`, so any half-open window contains at most `burst + floor((window − 1) / T) ≤ quota`
-/// admitted units.
+/// The type uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every
+/// `T = ceil(window / (quota − burst + 1))`. So any half-open window contains at most `burst + floor((window − 1) / T) ≤ quota` admitted
+/// units.
 ///
-/// Compared to ``SlidingWindow``, the sustained rate is lower: `quota − burst + 1` units per window instead of `quota`. With a
-/// burst of 1, the sustained rate is the whole quota. A decision takes O(1); a refusal changes nothing.
+/// The sustained rate is lower than with ``SlidingWindow``: `quota − burst + 1` units per window instead of `quota`. With a burst of 1, the
+/// sustained rate is the whole quota. A decision takes O(1). A refusal changes nothing.
 public struct StrictGCRA: Hashable, Sendable {
-    /// The instant from which the state equals a new one, in nanoseconds.
+    /// The instant from which the state equals a new state, in nanoseconds.
     private var freshAt = Int64.min
 
     /// Creates an unused state.
@@ -16,9 +16,9 @@ public struct StrictGCRA: Hashable, Sendable {
     /// Decides about one request.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
-    ///   - policy: The policy, whose algorithm is ``RateLimitAlgorithm/strictGCRA(burst:)``.
-    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`. More than the burst is
-    ///     impossible.
+    ///   - policy: The policy. Its algorithm must be ``RateLimitAlgorithm/strictGCRA(burst:)``.
+    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`. If it exceeds the burst, the request is never
+    ///     admitted.
     /// - Precondition: `cost` is positive; the policy's algorithm is the strict GCRA.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         guard case .strictGCRA = policy.algorithm else {
@@ -82,6 +82,6 @@ extension StrictGCRA: AdmissionWindow {
 }
 
 extension RateLimitTerms {
-    /// Returns the remaining nanoseconds of a saved usage, of which at most a burst can be valid.
+    /// Returns the remaining nanoseconds of saved usage. At most the time of a burst can be valid.
     func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestUsage) - elapsed) }
 }
