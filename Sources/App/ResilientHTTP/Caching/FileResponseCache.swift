@@ -53,7 +53,7 @@ public final class FileResponseCache: ResponseCache {
     /// - Parameters:
     ///   - folder: A folder that contains nothing else, such as one in the user's caches directory. If it doesn't exist, it is created with
     ///     access for its owner only.
-    ///   - maximumSize: The maximum size of all files together, in bytes. A response larger than an eighth of it is not stored.
+    ///   - maximumSize: The maximum size of all files together, in bytes. A response that is larger than an eighth is not stored.
     /// - Precondition: `maximumSize` is not negative.
     public init(folder: URL, maximumSize: Int = 32 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")

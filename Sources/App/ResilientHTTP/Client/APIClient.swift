@@ -21,14 +21,15 @@ public struct APIClient: Sendable {
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of the server's error texts if a response has no `Content-Language`; `nil` if the language is unknown.
+    /// The language of all texts that the server sends in errors; `nil` if it is unknown. If it is the user's language, `Content-Language`
+    /// is ignored.
     ///
     /// A server's text is only shown if it is in the user's language. Set this for a backend whose texts are all in one
     /// language.
     public var serverTextLanguage: Language?
     /// The maximum duration of a call, including delays and the body of the response.
     public var timeout: Duration
-    /// The maximum duration of one attempt of a request that can be retried. An attempt that can't be retried may use the whole time of the
+    /// The maximum duration of one attempt of a request that can be retried. A request that can't be retried may use the whole time of the
     /// call.
     public var attemptTimeout: Duration = .seconds(10)
     /// The maximum size of a successful response's body, in bytes.
