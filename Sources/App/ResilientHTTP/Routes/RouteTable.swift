@@ -7,7 +7,7 @@ public import HTTPTypes
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
 /// ```
 ///
-/// Register a route if the automatic replacement of ids is wrong for it: if a word in it looks like an id, or if an id in it looks like a
+/// Register a route if the automatic replacement of ids is wrong for it: if a word in it resembles an id, or if an id in it resembles a
 /// word. In all other paths, segments that are probably ids become `{id}`. A value without locks.
 public struct RouteTable: Sendable {
     /// A template and its segments.
