@@ -47,7 +47,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     /// Sets the quotas of a route and replaces its earlier quotas. The route need not be registered elsewhere.
     /// - Parameters:
     ///   - route: The template of the route.
-    ///   - method: The method; if `nil`, every method, each with separate quotas.
+    ///   - method: The method; `nil` for every method. Each method then has separate quotas.
     ///   - quotas: The quotas. A call must fit into all of them.
     /// - Precondition: There is at least one quota.
     public mutating func limit(_ route: RouteTemplate, method: HTTPRequest.Method? = nil, to quotas: RateLimitPolicy...) {
