@@ -104,7 +104,7 @@ extension Ledger {
 
     /// Returns the entry by which a process takes or renews the role of the sender. A lease gives one process this role for some time.
     /// - Parameter duration: The length of the lease, in milliseconds.
-    /// - Returns: `nil` if the process already took or renewed the role within the last third of its lease.
+    /// - Returns: `nil` if the process took or renewed the role less than a third of the lease ago.
     /// - Throws: ``AttemptRefusal/notSender`` if another process has the role.
     func leasing(by holder: UInt64, at now: QueueTime, for duration: Int64) throws(AttemptRefusal) -> QueueEntry? {
         if let lease, holds(at: now) {

@@ -25,7 +25,7 @@ enum QueueEntry: Hashable, Sendable {
     /// A process took or renewed the role of the sender. If the duration is 0, it gave up the role.
     case leased(holder: UInt64, QueueTime, milliseconds: Int64)
 
-    /// What is known about an attempt whose request was neither delivered nor refused.
+    /// The known result of an attempt whose request was neither delivered nor refused.
     enum Settlement: UInt8, Sendable {
         /// No byte of the request reached a server, so the attempt doesn't count.
         case neverSent
