@@ -40,7 +40,7 @@ extension URLRequest {
 
     /// Sets a body that is read while it is sent.
     ///
-    /// Without a header, `URLSession` sends every stream with chunked encoding. On Linux, it would use chunked encoding even with a
+    /// Without a `Content-Length`, `URLSession` sends every stream with chunked encoding. On Linux, it would use this encoding even with a
     /// `Content-Length`. A blank `Transfer-Encoding` prevents this, because libcurl omits a blank header.
     private mutating func stream(_ body: RequestBody, _ streamed: StreamedBody?) throws(TransportError) {
         let length = body.length
