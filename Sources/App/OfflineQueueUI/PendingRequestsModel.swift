@@ -312,8 +312,8 @@ extension PendingRequestsModel {
         )
     }
 
-    /// Returns the state of a request. If a request waits for several reasons, the lane comes first and the network second, because the
-    /// user can change them.
+    /// Returns the state of a request. If a request waits for several reasons, the stopped lane is shown before a missing network, because
+    /// the user can act on the lane.
     private func state(of request: QueuedRequest, isStopped: Bool) -> PendingRequest.State {
         switch request.status {
         case .deadLetter(let letter): return .failed(letter.reason)

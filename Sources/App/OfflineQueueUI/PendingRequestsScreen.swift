@@ -128,7 +128,7 @@
         /// The controller retains its closure. If the closure uses the owner of the controller, capture the owner weakly. The controller is
         /// not available on macOS and watchOS.
         public final class PendingRequestsViewController: UIHostingController<PendingRequestsScreen> {
-            /// Creates the controller. The parameters are those of ``PendingRequestsScreen``.
+            /// Creates the controller, with the same parameters as ``PendingRequestsScreen``.
             /// - Parameters:
             ///   - model: The model of the screen. The controller has its title.
             ///   - perform: Performs an action that the model can't perform: signing in.

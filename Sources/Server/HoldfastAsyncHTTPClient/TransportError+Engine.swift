@@ -8,9 +8,14 @@ import ResilientHTTP
 extension TransportError {
     /// Converts an error of AsyncHTTPClient.
     ///
-    /// | failure | code | |---|---| | name lookup, connection, TLS handshake or proxy | `unreachable`, or `noInternet` if there is no
-    /// network | | invalid certificate | `untrusted` | | no response in time | `timeout` | | connection closed during the exchange |
-    /// `connectionLost` | | canceled task | `cancelled` | | invalid address | `invalidRequest` |
+    /// | failure | code |
+    /// |---|---|
+    /// | name lookup, connection, TLS handshake or proxy | `unreachable`, or `noInternet` if there is no network |
+    /// | invalid certificate | `untrusted` |
+    /// | no response in time | `timeout` |
+    /// | connection closed during the exchange | `connectionLost` |
+    /// | canceled task | `cancelled` |
+    /// | invalid address | `invalidRequest` |
     ///
     /// `wasSent` is only `false` if certainly no connection was established.
     /// - Parameters:

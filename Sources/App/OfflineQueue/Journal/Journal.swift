@@ -38,7 +38,7 @@ package final class Journal<State: JournalState>: Sendable {
     /// - Parameters:
     ///   - folder: A folder that contains nothing else.
     ///   - state: The state without any frame.
-    ///   - files: The files of the system, or those of a test.
+    ///   - files: The files of the system, or the files of a test.
     ///   - options: The settings.
     /// - Throws: ``JournalError/locked`` before the device was unlocked; then nothing was changed. ``JournalError/busy`` if another process
     ///   holds the lock for longer than ``JournalOptions/lockTimeout``. A file of a newer format is no error, see

@@ -4,7 +4,7 @@ import Synchronization
 /// A change of a queue, as ``OfflineQueue/events`` reports it.
 ///
 /// Events can be logged: no event contains the body or the path of a request, or the body of a response. ``failed(_:_:)``, ``paused(_:_:)``
-/// and ``resumed(_:)`` are only reported in the process in which they happen. All processes report the other events.
+/// and ``resumed(_:)`` are only reported in the process in which they happen. All other events are reported in every process.
 public enum QueueEvent: Hashable, Sendable {
     /// This process or another process stored a request.
     case queued(QueuedRequestID)

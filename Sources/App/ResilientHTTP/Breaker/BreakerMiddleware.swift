@@ -4,9 +4,9 @@ import Synchronization
 
 /// Stops sending calls to a failing endpoint (circuit breaker). It probes the endpoint with single calls until the endpoint works again.
 ///
-/// Failures are 5xx, timeouts and lost connections. All retries of one call count as one failure. A 4xx, including 429, shows that the
-/// server works, so it counts as a success. A 503 is handled by ``GateMiddleware``. The breaker ignores canceled calls and calls of a
-/// device without a connection.
+/// Failures are 5xx, timeouts and lost connections. All retries of one call count as one failure. A 4xx, including 429 but not 408, shows
+/// that the server works, so it counts as a success. A 503 is handled by ``GateMiddleware``. The breaker ignores 408, canceled calls, and
+/// calls of a device without a connection.
 ///
 /// Each endpoint has its own circuit, and each host has one. A host's circuit opens only if several of its endpoints fail, or if
 /// connections to it fail. An open circuit stays open for about a second before each probe. Meanwhile, calls wait for their turn to be the

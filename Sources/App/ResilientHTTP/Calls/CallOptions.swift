@@ -87,7 +87,7 @@ extension CallOptions {
     /// Returns these options with a policy for the client's ``ResponseCache``.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// Returns these options, overridden by the other options. An option that the other options don't set keeps its value.
+    /// Returns these options, with the options of the argument added. If both set an option, the argument's value is used.
     public func merging(_ others: CallOptions) -> CallOptions {
         with { options in
             options.timeout = others.timeout ?? timeout

@@ -24,7 +24,8 @@ public struct ClientEnvironment: Sendable {
     /// The logger for decisions, which are logged at debug level and without secrets; `nil` for no logger.
     public var logger: Logger?
 
-    /// Creates an environment. By default, it uses the clocks, the randomness and the connectivity of the system.
+    /// Creates an environment. By default, it uses the clocks and the randomness of the system, and has no connectivity monitor and no
+    /// logger.
     public init(
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },

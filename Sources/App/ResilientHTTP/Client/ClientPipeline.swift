@@ -63,7 +63,7 @@ public struct ClientGates: Sendable {
     /// The number of gates and circuits that are not open.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early. The client sends one call at once as a probe. If the probe succeeds, the other calls
+    /// Opens the gates and circuits of a host early. The client sends one call at once as a probe. If the probe succeeds, the waiting calls
     /// follow.
     ///
     /// Call it if the app knows that the host works again, such as after the user has fixed the network.

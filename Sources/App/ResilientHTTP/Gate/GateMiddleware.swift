@@ -108,7 +108,7 @@ public final class GateMiddleware: ClientMiddleware {
     }
 
     /// Returns the accepted part of the delay of a 503 or 429. A 429 may concern only one account or one address, so its delay is capped. A
-    /// long delay of a 503 without a body that confirms it may come from a proxy in front of a healthy server, so it is ignored.
+    /// long delay of a 503 is ignored unless the body confirms it, because it may come from a proxy in front of a healthy server.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -118,8 +118,8 @@ public final class GateMiddleware: ClientMiddleware {
 
 extension CallContext {
     /// Waits until the gates of a table admit the call.
-    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the hold; `CancellationError` if the task is canceled while it
-    ///   waits.
+    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the reason and the length of the delay; `CancellationError` if
+    ///   the task is canceled while it waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
     {
         do {

@@ -6,9 +6,8 @@ import Timekeeping
 
 /// Admits calls by the decisions of a ``Throttler``, and reports their results to it. A throttler limits the rate of calls by quotas.
 ///
-/// A call that exceeds a quota waits if it can be sent within the permitted waiting time. Otherwise, it fails at once with an `APIError` of
-/// the kind `throttled`, whose `retryAfter` is the delay. A call never waits until its deadline in vain: if it could only be sent later, it
-/// fails at once.
+/// A call that exceeds a quota waits if it can be sent within the permitted waiting time and before its deadline. Otherwise, it fails at
+/// once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay.
 ///
 /// ```swift
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(2)))
@@ -37,8 +36,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
-    /// Waits until a call may be sent, sends it, and reports its result. If the server requests a delay, the count is saved before the
-    /// response is returned, so that the delay survives a restart.
+    /// Waits until a call may be sent, sends it, and reports its result. If a returned response contains a delay of the server, the count is
+    /// saved before, so that the delay survives a restart. If the call throws, its result is counted, but saved only with the next call.
     /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
     public func intercept(
         _ request: HTTPRequest,
