@@ -9,7 +9,7 @@
     /// side of an exchange. If the other side doesn't accept bytes yet, they are stored here instead of in memory.
     ///
     /// Only the owner can read the file. It has no name while it is used, so nothing remains after a crash. When all bytes have been read,
-    /// the next write begins at the start again. So the file is only as large as the unread part.
+    /// the next write begins at the start again. So the file never has more bytes than were written since the reader last read all of them.
     final class TemporaryFile: Sendable {
         /// The file and its two positions, guarded by a mutex. Bytes are appended at `written` and read at `read`. `read` never exceeds
         /// `written`.

@@ -25,7 +25,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
         case signInNeeded
         /// The request is being sent, so the user can't act on it.
         case sending
-        /// The request is a dead letter with a reason. It is not sent again unless the user retries it.
+        /// The request is a dead letter with a reason. It is sent again only if the user retries it.
         case failed(DeadLetter.Reason)
     }
 
@@ -65,7 +65,7 @@ public struct PendingRequest: Identifiable, Hashable, Sendable {
     /// The actions that the state allows, in the order of their buttons; empty while the request is being sent.
     public let actions: [Action]
 
-    /// Whether the request is not sent again unless the user retries it.
+    /// Whether the request is a dead letter, which is sent again only if the user retries it.
     ///
     /// If `true`, the request is in ``PendingRequestsModel/failed``.
     public var isFailed: Bool { if case .failed = state { true } else { false } }

@@ -67,7 +67,7 @@ public final class PendingRequestsModel: ScreenModel {
     @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
     @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
-    /// The number of alerts so far, which is the id of the latest one.
+    /// The number of alerts so far. It is the id of the latest alert.
     @ObservationIgnored private var alertCount = 0
 
     /// Creates the model. From now on, it observes the network.

@@ -70,7 +70,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Creates the reception of an exchange and reserves its event loop.
     /// - Parameters:
-    ///   - loops: The event loops, one of which runs the exchange.
+    ///   - loops: The event loops. One of them runs the exchange.
     ///   - host: The host of the request.
     ///   - body: The body of the request, if it is streamed.
     ///   - limits: The time limits of a streamed exchange; `nil` if the engine enforces the deadline.

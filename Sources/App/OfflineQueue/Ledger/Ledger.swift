@@ -36,7 +36,7 @@ struct Ledger: Sendable {
     /// From its beginning on, the outcome of an attempt is unknown, until a settlement states that the server did not perform the request.
     /// If the process crashes in between, the outcome stays unknown. So the queue never assumes a wrong outcome.
     struct Attempts: Sendable {
-        /// The number of attempts that began, except attempts of which no byte left the device.
+        /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
         var count = 0
         /// The beginning of the first attempt with an unknown outcome; `nil` if the server surely performed no attempt.
         var doubtSince: QueueTime?
@@ -83,7 +83,7 @@ struct Ledger: Sendable {
 
     /// The stored requests, including dead letters, by their identifiers.
     private(set) var records: [QueuedRequestID: Record] = [:]
-    /// The requests of which an attempt began.
+    /// The attempts of all requests for which at least one attempt began.
     private(set) var attempts: [QueuedRequestID: Attempts] = [:]
     /// The lanes in the order of their first request. The index of a lane never changes.
     private(set) var lanes: [Lane] = []
@@ -329,7 +329,7 @@ struct Ledger: Sendable {
     }
 
     private mutating func number(ofBoot boot: UInt64) -> UInt32 {
-        // There are few boots, and most requests are of the last one.
+        // There are few boots, and most requests are of the last boot.
         if let index = boots.lastIndex(of: boot) { return UInt32(index) }
         boots.append(boot)
         return UInt32(boots.count - 1)

@@ -17,7 +17,7 @@ public enum QueueEvent: Hashable, Sendable {
     /// A call for a request failed, and the request stays stored. It is sent again after a delay. If the credentials were refused, it is
     /// sent again after a sign-in.
     case failed(QueuedRequestID, QueueFailure)
-    /// A request became a dead letter. It is not sent again unless the app calls ``OfflineQueue/retry(_:)``.
+    /// A request became a dead letter. It is sent again only if the app calls ``OfflineQueue/retry(_:)``.
     case deadLettered(QueuedRequestID, DeadLetter.Reason)
     /// A request was not sent within its lifetime, and is now a dead letter.
     case expired(QueuedRequestID)

@@ -21,7 +21,7 @@ public struct QueuedRequest: Hashable, Sendable, Identifiable {
     public var context: String?
     /// The time at which the request was stored or put back, by the device's clock at that time.
     public var created: Date
-    /// The number of attempts that began, except attempts of which no byte left the device.
+    /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
     public var attempts: Int
     /// The state of the request.
     public var status: Status
@@ -34,7 +34,7 @@ public struct QueuedRequest: Hashable, Sendable, Identifiable {
         case sending
         /// The requests of the account are not sent at the moment.
         case paused(QueuePause)
-        /// The request is not sent again unless the app calls ``OfflineQueue/retry(_:)``.
+        /// The request is a dead letter. It is sent again only if the app calls ``OfflineQueue/retry(_:)``.
         case deadLetter(DeadLetter)
     }
 }

@@ -9,9 +9,9 @@ import Synchronization
 /// calls of a device without a connection.
 ///
 /// Each endpoint has its own circuit, and each host has one. A host's circuit opens only if several of its endpoints fail, or if
-/// connections to it fail. An open circuit stays open for about a second before each probe. Meanwhile, calls wait for their turn to be the
-/// probe. A call that would wait for longer than 2 s fails with the kind `unavailable`, the code `SERVICE_UNAVAILABLE_LOCALLY` and the
-/// remaining time in the error.
+/// connections to it fail. An open circuit stays open for about a second before each probe. Meanwhile, calls wait until they are admitted,
+/// the first one as the probe. A call that would wait for longer than 2 s fails with the kind `unavailable`, the code
+/// `SERVICE_UNAVAILABLE_LOCALLY` and the remaining time in the error.
 public final class BreakerMiddleware: ClientMiddleware {
     /// The rules that determine when a circuit opens.
     public let rules: BreakerRules

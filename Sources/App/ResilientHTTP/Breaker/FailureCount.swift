@@ -62,7 +62,7 @@ public struct BreakerRules: Hashable, Sendable {
     public var failingEndpoints: Int
     /// The time until an open circuit is probed with one call. The actual time is random: from 50 % to 150 % of this value.
     public var pause: Duration
-    /// The maximum time that a new call waits for its turn before it fails. A retry waits until the deadline of its call.
+    /// The maximum time that a new call waits to be admitted before it fails. A retry waits until the deadline of its call.
     public var patience: Duration
     /// The maximum number of waiting calls.
     public var maximumWaiters = 1_024

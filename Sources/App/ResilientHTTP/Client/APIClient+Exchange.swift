@@ -32,7 +32,7 @@ extension APIClient {
     ///
     /// Use it to integrate the client into the middleware of another library. Apart from the HTTP engine, it behaves like
     /// ``exchange(_:body:operation:options:context:)``.
-    ///   - request: The request. If it has no scheme or authority, the scheme or authority of the base URL is used.
+    /// - Parameters:
     ///   - request: The request. If it has no scheme or authority, the scheme or authority of the base URL is used.
     ///   - body: The body. Its type is the request's `Content-Type`.
     ///   - operation: A name for the operation. Errors and policies use it as the endpoint of the call. With `nil`, the endpoint is derived

@@ -179,6 +179,6 @@ struct Exchange: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the request carries credentials by which a user's session can be recognized.
+    /// Whether the request has credentials that identify a user's session.
     fileprivate var carriesCredentials: Bool { headerFields.contains(.authorization) || headerFields.contains(.cookie) }
 }

@@ -42,7 +42,7 @@ struct GateState: Sendable {
     private var allowance: Int?
     /// The number of probes in flight of the current half-open phase.
     private var probes = 0
-    /// The number of closures. A probe carries it, so that a probe of an earlier half-open phase is recognized.
+    /// The number of closures. Each probe has the number of its closure, so that a probe of an earlier half-open phase is recognized.
     private(set) var opening: UInt64 = 0
     /// Whether the gate closed again before it was fully open.
     private var isClosedAgain = false

@@ -128,7 +128,7 @@ final class GateTable: Sendable {
     /// The number of calls that wait at gates.
     var waiting: Int { state.withLock(\.line.count) }
 
-    /// Admits a call, at once or when its turn comes.
+    /// Admits a call, at once or after it has waited.
     ///
     /// - Parameters:
     ///   - context: The call.

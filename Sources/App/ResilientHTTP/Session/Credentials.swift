@@ -21,10 +21,9 @@ public struct Credentials: Sendable, Codable {
 
     /// Creates credentials from the response of a sign-in or a refresh.
     /// - Parameters:
+    ///   - accessToken: The token for `Authorization: Bearer`.
     ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed. If the response of a refresh has no
     ///     refresh token, the present one is preserved.
-    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed. A refresh that returns `nil`
-    ///     preserves the present one.
     ///   - expiresAt: The time at which the access token expires. With `nil`, the token is refreshed only after the server has refused it.
     ///   - userID: The identifier of the user. If the response of a refresh has no identifier, the present one is preserved.
     public init(accessToken: String, refreshToken: String?, expiresAt: Date? = nil, userID: String? = nil) {

@@ -216,7 +216,7 @@ extension Session {
     }
 
     /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the next attempt begins
-    /// after the delay, extended by up to a tenth. Otherwise, it begins after the backoff, of which half is random.
+    /// after the delay, extended by up to a tenth. Otherwise, it begins after the backoff. Half of the backoff is random.
     /// - Returns: The failure for all callers that share this renewal.
     private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error

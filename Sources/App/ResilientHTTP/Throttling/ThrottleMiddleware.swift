@@ -36,8 +36,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
-    /// Waits until a call may be sent, sends it, and reports its result. If a returned response contains a delay of the server, the count is
-    /// saved before, so that the delay survives a restart. If the call throws, its result is counted, but saved only with the next call.
+    /// Waits until a call may be sent, sends it, and reports its result. If a returned response contains a delay of the server, the count
+    /// is saved first, so that the delay survives a restart. If the call throws, its result is counted, but saved only with the next call.
     /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
     public func intercept(
         _ request: HTTPRequest,
