@@ -3,28 +3,29 @@ public import Foundation
 public import ResilientHTTP
 
 extension APIClient {
-    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call and 10 s for an attempt, safe retries, the gate and the
-    /// circuit breaker. On Apple platforms it also monitors the device's connectivity (`Connectivity.system`).
+    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call, 10 s for an attempt, and safe retries. It includes the
+    /// gate, which delays calls while the server requests it, and the circuit breaker. On Apple platforms, it also monitors the device's
+    /// connectivity (`Connectivity.system`).
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, session: session)
     /// let notes: [Note] = try await api.get("/notes")
     /// ```
     ///
-    /// The app's own quotas are one argument, such as `throttle: .appsInTheField`. They are stored in memory and apply to all calls of the
-    /// client together. A call that exceeds them fails with the kind `throttled` instead of waiting. To store quotas over restarts or per
-    /// user, or to use other middleware, pass a transport and compose `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
+    /// To limit the rate of the app's calls, pass `throttle`, such as `throttle: .appsInTheField`. These quotas are in memory and apply to
+    /// all calls of the client together. A call that exceeds them fails at once with the kind `throttled`. If you need quotas per user or
+    /// over restarts, or other middleware, pass a transport and compose `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
     ///
-    /// Create one client per server and share it: the connections, the gate, the breaker and the quotas belong to the client.
+    /// Create one client per server and share it, because the connections, the gate, the breaker and the quotas belong to the client.
     ///
     /// - Parameters:
-    ///   - baseURL: The address that paths are relative to, with scheme and host.
-    ///   - language: The language that requests ask for in `Accept-Language`.
+    ///   - baseURL: The base address of all paths, with scheme and host.
+    ///   - language: The language that the client requests in `Accept-Language`.
     ///   - timeout: The maximum duration of a call, including delays and the body of the response.
     ///   - session: The session whose access token calls carry; `nil` sends calls without a token.
     ///   - policies: The policies of single endpoints.
     ///   - coding: The encoding and decoding of values as JSON, such as `.snakeCase`.
-    ///   - throttle: The app's own quotas by endpoint; `nil` sets none.
+    ///   - throttle: The app's own quotas by endpoint; `nil` for no quotas.
     ///   - catalogue: The codes that the app knows.
     ///   - environment: Clocks, randomness and logger.
     public init(

@@ -7,32 +7,34 @@ public import ResilientHTTP
     public import FoundationNetworking
 #endif
 
-/// A replacement for `URLSession` that adds the retries, gates, breakers and the session of an `APIClient` to existing code.
+/// A replacement for `URLSession` that adds the features of an `APIClient` to existing code: retries, gates, circuit breakers and the
+/// session.
 ///
-/// Replace `URLSession.shared` by a value of this type and leave the other code unchanged. Responses of any status are returned, after the
-/// retries that apply to them. A request without a response throws `URLError`. New code should use `APIClient`, which returns values and
-/// typed errors.
+/// Replace `URLSession.shared` with a value of this type, and leave the other code unchanged. After possible retries, responses of any
+/// status are returned. A request without a response throws `URLError`. New code should use `APIClient`, which returns values and typed
+/// errors.
 ///
 /// ```swift
 /// let session = HoldfastSession(baseURL: url)
 /// let (data, response) = try await session.data(for: URLRequest(url: url.appending(path: "orders")))
 /// ```
 ///
-/// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session. Redirects are
-/// followed for GET and HEAD. There are no cookies.
+/// Requests may go to any host. The tokens of the session are only sent to the origin of the client's base URL. Redirects are followed for
+/// GET and HEAD. There are no cookies.
 ///
 /// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
 /// request differs from the default of 60 s, it limits the duration of one attempt.
 ///
-/// The client itself refuses some requests. The method then throws `URLError`: with the code `resourceUnavailable` because of a quota or a
-/// 429, and with the code `unknown` because the server is failing (a gate that a 503 closed, or an open circuit breaker). The
+/// The client itself refuses some requests. The method then throws `URLError`. The code is `resourceUnavailable` after a 429 or if a quota
+/// is used up. The code is `unknown` if the server is failing: a 503 closed a gate, or a circuit breaker is open. The
 /// `NSUnderlyingErrorKey` of each error is the `APIError`.
 ///
-/// A response is stored in memory as a whole. Use `APIClient` to download or upload large bodies.
+/// The whole response is stored in memory. Use `APIClient` to download or upload large bodies.
 public struct HoldfastSession: Sendable {
     /// The client whose middleware handles the requests. Copies of the session share it.
     public let client: APIClient
-    /// The options of all calls, which replace parts of the policies of their endpoints. By default, they replace nothing.
+    /// The options of all calls. They replace the corresponding settings in the policies of the endpoints. By default, they replace
+    /// nothing.
     public var options = CallOptions()
 
     /// Creates a session that uses a client.
@@ -44,7 +46,7 @@ public struct HoldfastSession: Sendable {
     /// Creates a session that uses a client with all defaults.
     /// - Parameters:
     ///   - baseURL: The address whose origin receives the tokens of the session.
-    ///   - session: The session whose access token requests to that origin carry; `nil` for none.
+    ///   - session: The session whose access token is sent with requests to that origin; `nil` for no session.
     public init(baseURL: URL, session: Session? = nil) {
         client = APIClient(baseURL: baseURL, session: session)
     }
@@ -52,17 +54,16 @@ public struct HoldfastSession: Sendable {
     /// Downloads the content of a URL with a GET request.
     /// - Parameter url: The address, with the scheme `http` or `https`.
     /// - Returns: The content, and the head as an `HTTPURLResponse`.
-    /// - Throws: `URLError`, as ``data(for:)`` does.
+    /// - Throws: `URLError`, like ``data(for:)``.
     public func data(from url: URL) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url))
     }
 
     /// Sends a request and returns the content and the head of the response, with any status.
     ///
-    /// - Parameter request: The request. Its `httpBody` is sent; it may be sent several times if the method or an idempotency key allows
-    ///   retries.
-    /// - Returns: The content, and the head as an `HTTPURLResponse`. Its address is that of the request, also after a redirect.
-    /// - Throws: `URLError`, and never `CancellationError`: a canceled task throws `URLError` with the code `cancelled`.
+    /// - Parameter request: The request. Its `httpBody` may be sent several times, if the method or an idempotency key allows retries.
+    /// - Returns: The content, and the head as an `HTTPURLResponse`. Its address is the address of the request, also after a redirect.
+    /// - Throws: `URLError`, and never `CancellationError`. If the task is canceled, the code is `cancelled`.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await exchange(request, body: request.httpBody)
     }
@@ -71,14 +72,14 @@ public struct HoldfastSession: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request. Its own body is ignored.
-    ///   - body: The body. It may be sent several times, as in ``data(for:)``.
+    ///   - body: The body. It may be sent several times, like the body of ``data(for:)``.
     /// - Returns: The content, and the head as an `HTTPURLResponse`.
-    /// - Throws: `URLError`, as ``data(for:)`` does.
+    /// - Throws: `URLError`, like ``data(for:)``.
     public func upload(for request: URLRequest, from body: Data) async throws -> (Data, URLResponse) {
         try await exchange(request, body: body)
     }
 
-    /// Sends a request through the client. Converts the types of Foundation to those of the client, and back.
+    /// Sends a request through the client. Converts between the types of Foundation and the types of the client.
     /// - Throws: `URLError`. Its underlying error is the `APIError` of the client.
     private func exchange(_ urlRequest: URLRequest, body: Data?) async throws -> (Data, URLResponse) {
         guard let url = urlRequest.url, let request = HTTPRequest(urlRequest) else { throw URLError(.badURL) }
@@ -86,7 +87,7 @@ public struct HoldfastSession: Sendable {
         if body == nil, urlRequest.httpBodyStream != nil { throw URLError(.requestBodyStreamExhausted) }
         var options = options
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60, options.attemptTimeout == nil {
-            // Code without a timeout sets it to infinity.
+            // Some code sets the timeout to infinity to have no timeout.
             options.attemptTimeout = .seconds(min(urlRequest.timeoutInterval, 365 * 86_400))
         }
         do {
@@ -120,8 +121,8 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// Creates the error that `URLSession` would throw. If the original error is a `URLError`, its code is used for failures of the network
-    /// and for unknown failures. Other kinds have a fixed code.
+    /// Creates the error that `URLSession` would throw. For failures of the network and for unknown failures, the code of an original
+    /// `URLError` is used. All other kinds have a fixed code.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =

@@ -2,18 +2,19 @@ import Foundation
 import ResilientHTTP
 import Synchronization
 
-/// The chunks of one body that have arrived and have not been read. There is one producer, the session, and one reader.
+/// The chunks of one body that have arrived and have not been read. The session is the only producer, and there is only one reader.
 ///
-/// When ``limit`` bytes are unread, the session is paused. When fewer than half are unread, it continues. On Linux, the session can't be
-/// paused. There, further bytes are written to a temporary file, and the reader gets them after those in memory.
+/// When ``limit`` bytes are unread, the session is paused. When less than half of the limit is unread, it continues. On Linux, the session
+/// can't be paused. Instead, further bytes are written to a temporary file, and the reader gets them after the bytes in memory.
 ///
 /// At most one call of ``next()`` may wait. Continuations are resumed outside of the lock.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
-    /// The chunks and the end, guarded by a mutex. A waiting reader implies that no chunk is stored and that the body has not ended.
+    /// The chunks and the end, guarded by a mutex. While a reader waits, no chunk is stored and the body has not ended.
     private struct State {
-        /// The chunks. A chunk that was read becomes empty, and all are removed when the last one is read, so that reading takes O(1).
+        /// The chunks. A chunk that was read is replaced by an empty array. When the last chunk is read, all chunks are removed. So reading
+        /// takes O(1).
         var chunks: [[UInt8]] = []
         /// The index of the first unread chunk.
         var first = 0
@@ -42,15 +43,15 @@ final class Inbox: Sendable {
     /// Creates an empty inbox.
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
-    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when it may continue. It is called while the inbox
-    ///     is locked, so it must not call the inbox.
+    ///   - setPaused: Called with `true` when the producer must pause, and with `false` when it may continue. The inbox is locked during
+    ///     the call, so the closure must not call the inbox.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
-    /// Stores a chunk, or passes it to a waiting reader. A chunk is ignored if it is empty, or after the end.
+    /// Stores a chunk, or passes it to a waiting reader. An empty chunk, or a chunk after the end, is ignored.
     ///
-    /// If the chunk fills the inbox, the session is paused. Chunks that are already on their way may still be delivered.
+    /// If the chunk fills the inbox, the session is paused. Chunks that are already in transit may still be delivered.
     /// - Parameter chunk: The bytes in the order of their arrival.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
@@ -76,7 +77,7 @@ final class Inbox: Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// Appends a chunk to the file. It is called on the queue of the session, which may block while a file is written.
+        /// Appends a chunk to the file. It is called on the queue of the session. This queue may block while a file is written.
         private func store(_ chunk: [UInt8], _ state: inout State) {
             do {
                 let file = try state.file ?? TemporaryFile()
@@ -90,7 +91,7 @@ final class Inbox: Sendable {
             }
         }
 
-        /// Returns the next bytes from the file. The read happens on the queue of the file, not in the cooperative thread pool.
+        /// Returns the next bytes from the file. The file is read on its own queue, not in the cooperative thread pool.
         private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
             let chunk = try await file.perform { try $0.read() ?? [] }
             state.withLock { $0.filed -= chunk.count }
@@ -99,7 +100,7 @@ final class Inbox: Sendable {
     #endif
 
     /// Ends the body. Further calls are ignored.
-    /// - Parameter error: The reason, which the reader gets after the stored chunks; `nil` for a complete body.
+    /// - Parameter error: The reason; `nil` for a complete body. The reader gets it after the stored chunks.
     func finish(_ error: TransportError?) {
         let reader = state.withLock { state -> Reader? in
             guard state.end == nil else { return nil }
@@ -109,7 +110,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Drops further chunks and resumes the session, because a paused session could not end. Stored chunks can still be read.
+    /// Drops further chunks. Also resumes the session, because a paused session could not end. Stored chunks can still be read.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -117,8 +118,8 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Returns the next chunk, or `nil` at the end. If there is none, it waits until the session delivers one or ends the body.
-    /// - Throws: The `TransportError` that has ended the body, after all chunks that arrived before it. On Linux, also errors of the
+    /// Returns the next chunk, or `nil` at the end. If there is no chunk, it waits until the session delivers one or ends the body.
+    /// - Throws: The `TransportError` that has ended the body, after all chunks that arrived before. On Linux, also an error of the
     ///   temporary file.
     func next() async throws -> [UInt8]? {
         #if canImport(FoundationNetworking)
@@ -160,8 +161,8 @@ final class Inbox: Sendable {
     }
 }
 
-/// The reader of one body. Releasing it before the end of the body cancels the exchange, so that a caller that loses interest in a response
-/// closes the connection.
+/// The reader of one body. If it is released before the end of the body, the exchange is canceled. So a caller that doesn't read the whole
+/// response closes the connection.
 final class BodyReader: Sendable {
     private let inbox: Inbox
     private let cancel: @Sendable () -> Void
@@ -178,7 +179,8 @@ final class BodyReader: Sendable {
         cancel()
     }
 
-    /// Returns the next chunk, or `nil` at the end. If the task is canceled, the exchange is canceled, too, and its end resumes the reader.
+    /// Returns the next chunk, or `nil` at the end. If the task is canceled, the exchange is also canceled. The end of the exchange then
+    /// resumes the reader.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await inbox.next()

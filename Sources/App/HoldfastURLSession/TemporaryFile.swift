@@ -3,16 +3,16 @@
     import ResilientHTTP
     import Synchronization
 
-    /// An unnamed temporary file, whose bytes are read in the order in which they were written.
+    /// An unnamed temporary file. Bytes are read in the order in which they were written.
     ///
-    /// `URLSession` on Linux can't pause one side of an exchange: all sessions of a process share one serial queue, and blocking it would
-    /// stop every call. Bytes that the other side doesn't accept yet are stored here instead of in memory.
+    /// On Linux, all sessions of a process share one serial queue, and blocking it would stop every call. So `URLSession` can't pause one
+    /// side of an exchange. If the other side doesn't accept bytes yet, they are stored here instead of in memory.
     ///
-    /// The file is only readable by its owner and has no name while it is used, so nothing remains after a crash. When all bytes have been
-    /// read, the next write begins at the start again, so a file grows only as far as the reader falls behind.
+    /// Only the owner can read the file. It has no name while it is used, so nothing remains after a crash. When all bytes have been read,
+    /// the next write begins at the start again. So the file never has more bytes than were written since the reader last read all of them.
     final class TemporaryFile: Sendable {
-        /// The file and its two positions, guarded by a mutex: bytes are appended at `written` and consumed at `read`, and `read` never
-        /// exceeds `written`.
+        /// The file and its two positions, guarded by a mutex. Bytes are appended at `written` and read at `read`. `read` never exceeds
+        /// `written`.
         private struct State {
             let handle: FileHandle
             var written: UInt64 = 0
@@ -21,10 +21,10 @@
         }
 
         private let state: Mutex<State>
-        /// Runs blocking reads and writes of tasks, which must not block the cooperative thread pool.
+        /// Runs the blocking reads and writes of tasks. They must not block the cooperative thread pool.
         private let queue = DispatchQueue(label: "holdfast.temporary-file", autoreleaseFrequency: .workItem)
 
-        /// Creates a file, which the system removes when it is closed.
+        /// Creates a file. When it is closed, the system removes it.
         /// - Throws: The error of the file system.
         init() throws {
             let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
@@ -55,7 +55,7 @@
             }
         }
 
-        /// Returns the next bytes, at most `RequestBody.chunkSize`, or `nil` if all have been read. Blocks the thread.
+        /// Returns the next bytes, at most `RequestBody.chunkSize`, or `nil` if all bytes have been read. Blocks the thread.
         /// - Throws: The error of the file system.
         func read() throws -> [UInt8]? {
             try state.withLock { state in

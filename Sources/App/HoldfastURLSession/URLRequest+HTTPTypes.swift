@@ -19,7 +19,7 @@ extension URLRequest {
     ///   - request: The request without its body. Its scheme is `http` or `https`, and it has an authority.
     ///   - body: The body, if there is one.
     ///   - streamed: The bytes of a body that is a stream; `nil` for any other body.
-    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP or the file of the body can't be read. Its
+    /// - Throws: `TransportError` with the code `invalidRequest` if the address is not HTTP, or if the file of the body can't be read. Its
     ///   `wasSent` is `false`.
     init(_ request: HTTPRequest, body: RequestBody?, streamed: StreamedBody?) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
@@ -30,8 +30,8 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // The transport itself ends the exchange, see `URLSessionExchanges.add(_:deadline:)`. On Linux, the session's own
-        // timeout ends the process if it fires while the session waits for the decision about a redirect.
+        // The transport itself ends the exchange, see `URLSessionExchanges.add(_:deadline:)`. So the session's own timeout must not fire.
+        // On Linux, it would crash the process while the session waits for the decision about a redirect.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
         guard let body else { return }
@@ -40,8 +40,8 @@ extension URLRequest {
 
     /// Sets a body that is read while it is sent.
     ///
-    /// Without a header, `URLSession` sends every stream in chunks. On Linux it would send the header and the chunks, unless
-    /// `Transfer-Encoding` is blank: libcurl omits a blank header.
+    /// Without a `Content-Length`, `URLSession` sends every stream with chunked encoding. On Linux, it would use this encoding even with a
+    /// `Content-Length`. A blank `Transfer-Encoding` prevents this, because libcurl omits a blank header.
     private mutating func stream(_ body: RequestBody, _ streamed: StreamedBody?) throws(TransportError) {
         let length = body.length
         if let length { allHTTPHeaderFields?["Content-Length"] = String(length) }
@@ -77,7 +77,7 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-    /// The values by name. Several values of one name are joined, as RFC 9110 §5.3 allows.
+    /// The values by name. If a name has several values, they are joined, as RFC 9110 §5.3 allows.
     ///
     /// Setting all fields at once is faster than adding them one by one, because Foundation on Linux validates each added
     /// field.
@@ -100,7 +100,7 @@ extension HTTPResponse {
     /// status 0.
     init(urlResponse: URLResponse) {
         let response = urlResponse as? HTTPURLResponse
-        // A status beyond three digits traps in `Status`.
+        // `Status` traps for a number with more than three digits.
         self.init(status: .init(code: min(max(response?.statusCode ?? 0, 0), 999)))
         let fields = response?.allHeaderFields ?? [:]
         headerFields.reserveCapacity(fields.count)
@@ -112,25 +112,25 @@ extension HTTPResponse {
 }
 
 extension TransportError {
-    /// Returns the error for a body that can't be read before anything was sent.
+    /// Returns the error for a body that can't be read, before any byte was sent.
     fileprivate static func unreadable(_ cause: any Error) -> TransportError {
         TransportError(.invalidRequest, message: "the body can't be read", wasSent: false, cause: cause)
     }
 
     /// Creates the transport error for an error of `URLSession`.
     ///
-    /// `wasSent` is only `false` for errors that occur before a connection has been established, because a client repeats such a request
-    /// even if it is not idempotent. Errors without a known meaning count as sent.
+    /// A client repeats a request that was not sent, even if it is not idempotent. Therefore `wasSent` is only `false` for errors that
+    /// occur before a connection has been established. For errors without a known meaning, it is `true`.
     ///
     /// - Parameters:
-    ///   - error: The session's error. A `TransportError` is used as it is.
-    ///   - isReceiving: Whether the head of a response has been received. Then, unknown errors mean that the connection was lost.
+    ///   - error: The session's error. A `TransportError` is returned unchanged.
+    ///   - isReceiving: Whether the head of a response has been received. If it has, unknown errors mean that the connection was lost.
     init(urlSession error: any Error, isReceiving: Bool = false) {
         if let error = error as? TransportError {
             self = error
             return
         }
-        // Not `unsupportedURL`: the address is validated before, and on Linux a response that is not HTTP has this code.
+        // `unsupportedURL` is not included. The address is validated before, and on Linux a response that is not HTTP has this code.
         let neverLeft: Set<URLError.Code> = [
             .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .badURL,
             .secureConnectionFailed, .serverCertificateUntrusted,
@@ -159,8 +159,8 @@ extension TransportError {
 }
 
 extension URLError {
-    /// Whether libcurl refused the server's certificate. On Linux, Foundation has no code for this, only libcurl's text. The
-    /// refusal is part of the handshake, before any byte of a request.
+    /// Whether libcurl refused the server's certificate. On Linux, Foundation has no code for this refusal, so the text of libcurl is
+    /// searched. The refusal happens in the handshake, before any byte of the request.
     fileprivate var isUntrustedOnLinux: Bool {
         #if canImport(FoundationNetworking)
             let words = localizedDescription
@@ -172,8 +172,8 @@ extension URLError {
 }
 
 #if canImport(FoundationNetworking)
-    /// A body that `URLSession` on Linux reads on the queue of its session, which may block. The session reads `httpBodyStream`
-    /// while it sends, in parts of 64 KiB. `uploadTask(with:fromFile:)` takes ten times as long.
+    /// A body that `URLSession` on Linux reads on the queue of its session, which may block. The session reads `httpBodyStream` in parts of
+    /// 64 KiB while it sends. The alternative, `uploadTask(with:fromFile:)`, takes ten times as long.
     final class BodyInputStream: InputStream {
         /// Returns the next chunk of the body.
         private let next: () throws -> [UInt8]?
@@ -183,7 +183,7 @@ extension URLError {
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
 
-        /// Creates a stream. It reads nothing before the session does.
+        /// Creates a stream. It reads nothing before the session reads.
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if it is unknown.
         ///   - next: Returns the next chunk, or `nil` at the end.
@@ -193,7 +193,7 @@ extension URLError {
         }
 
         override var streamStatus: Stream.Status { status }
-        /// Always `true`: the session detects the end by a read of 0 bytes.
+        /// Always `true`. The session detects the end by a read of 0 bytes.
         override var hasBytesAvailable: Bool { true }
         override func open() { status = .open }
         override func close() { status = .closed }
@@ -209,7 +209,7 @@ extension URLError {
             }
             let count = min(maxLength, chunk.count)
             if let missing {
-                // The file has changed. The server must not accept the body as complete.
+                // The file has changed. The server must not treat the body as complete.
                 guard count > 0 ? Int64(count) <= missing : missing == 0 else { return -1 }
                 self.missing = missing - Int64(count)
             }

@@ -7,32 +7,34 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The exchanges in flight of one session, by task. It is the delegate of the session.
+/// The exchanges in flight of one session, by task. An exchange is one request with its response. This object is the delegate of the
+/// session.
 ///
 /// An exchange passes through these phases:
 ///
 /// 1. `created`: The task exists, and no caller waits.
 /// 2. `waiting`: A caller waits for the head.
 /// 3. `held`: The head of a small response has arrived, and the caller still waits for the body. Other responses skip this phase.
-/// 4. `receiving` or `delivered`: The caller reads the body as it arrives, or has received it with the head.
+/// 4. `receiving` or `delivered`: The caller reads the body as it arrives, or has received the body together with the head.
 ///
-/// Each caller's continuation is resumed exactly once: by the head, by the end of the task, or immediately if the task was canceled before
-/// the caller waited. The thread that changes the phase under the lock resumes the continuation after it has released the lock.
+/// Each caller's continuation is resumed exactly once: by the head, by the end of the task, or immediately if the task was canceled before.
+/// The thread that changes the phase under the lock also resumes the continuation, after it has released the lock.
 ///
-/// Three threads meet here: the caller's, the queue of the session, and the timer of deadlines. All state is guarded by one mutex per
-/// session. Under the lock, no continuation is resumed, and of the session's methods only the decision about a redirect is called.
+/// Three threads use this object: the caller's thread, the queue of the session, and the timer of deadlines. One mutex per session guards
+/// all state. Under the lock, no continuation is resumed. The only method of the session that is called under the lock is the decision
+/// about a redirect.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    /// One exchange. Only accessed under the lock.
+    /// One exchange. It is only accessed under the lock.
     private final class Exchange {
         /// The task of the session.
         let task: URLSessionTask
-        /// The deadline of the exchange; for a streamed one, that of the head of a success.
+        /// The deadline of the exchange. If the response is streamed, it is the deadline for the head of a success.
         var deadline: ContinuousClock.Instant?
         /// The maximum time without a byte; `nil` if the exchange is not streamed.
         let idleTimeout: Duration?
-        /// The time at which the exchange ends unless a byte is sent or received; `nil` while its reader accepts none.
+        /// The time at which the exchange ends unless a byte is sent or received; `nil` while its reader accepts no bytes.
         var idleDeadline: ContinuousClock.Instant?
         /// Whether the session is paused because the reader accepts no bytes. Bytes in transit may still arrive.
         var isPaused = false
@@ -46,9 +48,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var inbox: Inbox?
         /// The progress of the exchange.
         var phase = Phase.created
-        /// Whether the exchange is to end, because its caller or reader has canceled it or its deadline has passed.
+        /// Whether the exchange must end. Either its caller or reader has canceled it, or its deadline has passed.
         var isCancelled = false
-        /// Whether its deadline has passed.
+        /// Whether the deadline of the exchange has passed.
         var isExpired = false
         /// Whether the challenge handler refused the server.
         var isUntrusted = false
@@ -77,7 +79,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             if let idleTimeout, !isPaused { idleDeadline = .now + idleTimeout }
         }
 
-        /// The parts that a cancellation needs outside the lock.
+        /// The parts of the exchange that a cancellation needs outside the lock.
         var cancellation: Cancellation { Cancellation(task: task, endBody: endBody, inbox: inbox) }
     }
 
@@ -87,8 +89,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let endBody: (@Sendable () -> Void)?
         let inbox: Inbox?
 
-        /// Unblocks threads that wait for the body of the request or for a reader. The cancellation may wait for the queue of
-        /// such a thread.
+        /// Unblocks threads that wait for the body of the request or for a reader. The cancellation may wait for the queue of such a
+        /// thread, so the threads are unblocked first.
         func unblock() {
             endBody?()
             inbox?.close()
@@ -112,8 +114,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// The exchanges by the identifier of their task, and the timer.
     private struct State {
         var exchanges: [Int: Exchange] = [:]
-        /// The errors of tasks that ended before their callers waited, because they were canceled immediately. ``begin(_:continuation:)``
-        /// removes them.
+        /// The errors of tasks that were canceled immediately, and ended before their callers waited. ``begin(_:continuation:)`` removes
+        /// them.
         var failures: [Int: any Error] = [:]
         /// The time at which deadlines are checked next; `nil` if no check is scheduled.
         var nextCheck: ContinuousClock.Instant?
@@ -127,27 +129,27 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together: 64 KiB. The caller of a
+    /// The maximum size of a body, in bytes, that is delivered together with the head: 64 KiB. Both must arrive together. The caller of a
     /// small response then changes the thread once instead of twice.
     static let largestHeldBody = 65_536
-    /// The number of stored bytes of a streamed body at which the session pauses: 256 KiB.
+    /// The number of unread bytes of a streamed body at which the session pauses: 256 KiB.
     static let mostStored = 262_144
     private let state = Mutex(State())
     #if !canImport(FoundationNetworking)
         private let challenges: URLSessionTransport.ChallengeHandler?
 
         /// Creates a delegate without exchanges.
-        /// - Parameter challenges: Decides about authentication challenges; `nil` lets the system decide.
+        /// - Parameter challenges: Decides about authentication challenges. If it is `nil`, the system decides.
         init(challenges: URLSessionTransport.ChallengeHandler? = nil) {
             self.challenges = challenges
         }
     #endif
 
     /// Registers a task before it is started. The task is canceled at the deadline, even while its body arrives. The session's own
-    /// `timeoutInterval` would only limit the time between two bytes.
+    /// `timeoutInterval` is not sufficient, because it only limits the time between two bytes.
     /// - Parameters:
     ///   - task: The task.
-    ///   - deadline: The deadline of the exchange; for a streamed one, that of the head of a success.
+    ///   - deadline: The deadline of the exchange. If the response is streamed, it is the deadline for the head of a success.
     ///   - idleTimeout: The maximum time without a byte; `nil` if the exchange is not streamed.
     ///   - body: The body of the request.
     ///   - endBody: Ends the sending of a body that is a stream. It may be called several times and by any thread.
@@ -166,12 +168,13 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let check { scheduleCheck(at: check) }
     }
 
-    /// Stores a continuation, which is resumed with the response of a task.
+    /// Stores a continuation. It is resumed with the response of a task.
     ///
     /// - Parameters:
     ///   - task: A task that was added.
     ///   - continuation: The continuation of the caller.
-    /// - Returns: Whether the task must be started. `false` means that it has been canceled and that the continuation has been resumed.
+    /// - Returns: Whether the task must be started. `false` means that the task has been canceled, and that the continuation has been
+    ///   resumed.
     func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
@@ -187,10 +190,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         return failure == nil
     }
 
-    /// Cancels a task. It can be called before, during and after the exchange, and by any thread.
+    /// Cancels a task. Any thread may call it before, during and after the exchange.
     ///
-    /// On Linux, a session that waits for the decision about a redirect must receive this decision before the cancellation or not at all;
-    /// otherwise the process ends. So the decision is made under the lock, and only if no cancellation is recorded.
+    /// On Linux, the process crashes if a session gets the decision about a redirect after a cancellation. So the decision is made under
+    /// the lock, and only if no cancellation is recorded.
     func cancel(_ task: URLSessionTask) {
         let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
@@ -199,7 +202,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let cancellation { cancelLater([cancellation]) }
     }
 
-    /// Cancels tasks on another thread. A cancellation waits for the queue of the session, and this method may have been called on that
+    /// Cancels tasks on another thread. A cancellation waits for the queue of the session, and the caller of this method may be on that
     /// queue.
     private func cancelLater(_ cancellations: [Cancellation]) {
         for cancellation in cancellations { cancellation.unblock() }
@@ -207,8 +210,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
-    /// Records that the session pauses because a reader accepts no bytes, or that it resumes. While it is paused, the idle timeout doesn't
-    /// run.
+    /// Records that the session pauses because a reader accepts no bytes, or that the session resumes. During a pause, the idle timeout
+    /// doesn't run.
     private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
         #if !canImport(FoundationNetworking)
             if isPaused { task.suspend() } else { task.resume() }
@@ -226,10 +229,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Schedules a check of deadlines.
     ///
-    /// One timer serves all tasks of the session. It is set to the earliest deadline and rarely fires, because most tasks end long before
+    /// One timer serves all tasks of the session. It is set to the earliest deadline. It rarely fires, because most tasks end long before
     /// their deadlines.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
-        // A Double, because on a watch the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
+        // The delay is a Double: on a watch, the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in
             self?.checkDeadlines(at: instant)
@@ -237,7 +240,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Cancels the exchanges whose deadline has passed, and schedules the next check.
-    /// - Parameter instant: The time for which the check was scheduled. If an earlier one was scheduled since, this one does nothing.
+    /// - Parameter instant: The time for which the check was scheduled. If an earlier check was scheduled since, this check does nothing.
     /// - Complexity: O(number of exchanges in flight).
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
         let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Cancellation]) in
@@ -262,8 +265,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let next { scheduleCheck(at: next) }
     }
 
-    /// Passes on the head of a response. A success that is streamed loses its deadline here: from now on, only the idle timeout applies.
-    /// The head of a small body is held until its first bytes arrive.
+    /// Passes on the head of a response. If a success is streamed, its deadline ends here, and only the idle timeout applies from now on.
+    /// If the body is small, its head is passed on together with the first bytes of the body.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -274,11 +277,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         // On Linux, interim responses (100, 103) are reported as if they were the final response.
         if let status = (response as? HTTPURLResponse)?.statusCode, (100..<200).contains(status) { return }
         let head = HTTPResponse(urlResponse: response)
-        // A caller that is resumed with the head waits again for the body. Small bodies arrive in the same packet as their
-        // heads.
+        // A caller that receives only the head must wait again for the body. Small bodies arrive in the same packet as their heads.
         let length = Int(clamping: response.expectedContentLength)
         let receiver = state.withLock { state -> Receiver? in
-            // On Linux the head of a 308 is reported twice.
+            // On Linux, the head of a 308 is reported twice.
             guard let exchange = state.exchanges[dataTask.taskIdentifier], case .waiting(let caller) = exchange.phase else {
                 return nil
             }
@@ -289,7 +291,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             }
             let isHeld = !isStreamed && (0...Self.largestHeldBody).contains(length)
             if isHeld {
-                // The length is that of the compressed body.
+                // The length is the length of the compressed body.
                 let isPacked = head.headerFields.contains(.contentEncoding)
                 exchange.phase = .held(caller, head, length: isPacked ? .max : length)
                 return nil
@@ -299,7 +301,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         receiver?.resume(head)
     }
 
-    /// A caller that reads its body as it arrives.
+    /// A caller that reads the body as it arrives.
     private struct Receiver {
         let caller: Head
         let inbox: Inbox
@@ -308,20 +310,20 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
-    /// Changes an exchange to the phase `receiving`. It is called under the lock, so it resumes no continuation.
+    /// Changes an exchange to the phase `receiving`. It is called under the lock, so it doesn't resume the continuation.
     /// - Returns: The caller and its reader. The method that holds the lock resumes the caller afterwards.
     private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }
         }
-        // A reader that stops early cancels the transfer.
+        // If a reader stops early, the transfer is canceled.
         let reader = BodyReader(inbox) { [weak self, weak task] in if let task { self?.cancel(task) } }
         exchange.phase = .receiving(inbox)
         exchange.inbox = inbox
         return Receiver(caller: caller, inbox: inbox, reader: reader)
     }
 
-    /// Passes on bytes of a body. If they complete a held response, its caller is resumed once with head and body.
+    /// Passes on bytes of a body. If they complete a small response, its caller is resumed once with the head and the body.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
             guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }
@@ -343,13 +345,13 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         resume?()
     }
 
-    /// Ends an exchange: resumes its caller, or ends its body. A cancellation or a deadline that came too late doesn't turn a complete
-    /// response into an error.
+    /// Ends an exchange: resumes its caller, or ends its body. If the response is complete, a late cancellation or deadline doesn't turn it
+    /// into an error.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
         let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
-            // A deadline that passes at the very end must not turn a complete response into an error.
-            // A canceled upload may end with the error of its body first.
+            // If the deadline passes at the very end, a complete response must not become an error. The body of a canceled upload may
+            // report its error before the cancellation.
             let isCanceled = exchange.isCancelled && completion != nil
             let error: (any Error)? =
                 if exchange.isUntrusted, completion != nil {
@@ -394,7 +396,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         progress?(TransferProgress(completed: totalBytesSent, total: length))
     }
 
-    /// Stops at each redirect, so that the transport can follow it by its own rules.
+    /// Stops at each redirect, because the transport follows redirects by its own rules.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -410,14 +412,14 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     #if !canImport(FoundationNetworking)
         /// Calls the app's handler for the server's certificate or for a client certificate. Other challenges get the default handling, so
-        /// that a 401 is a response.
+        /// that a 401 is an ordinary response.
         func urlSession(
             _ session: URLSession,
             task: URLSessionTask,
             didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            // A 401 of HTTP is a normal response.
+            // A 401 is an ordinary response.
             let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
             guard let challenges, methods.contains(challenge.protectionSpace.authenticationMethod) else {
                 return completionHandler(.performDefaultHandling, nil)

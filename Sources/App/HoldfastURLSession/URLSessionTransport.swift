@@ -10,24 +10,24 @@ public import ResilientHTTP
 
 /// Sends requests through `URLSession`, on Apple platforms and on Linux.
 ///
-/// It stores no cookies and has no cache. Redirects are only followed for GET and HEAD, at most ten per request, and a redirect to another
-/// origin carries no `Authorization`. Use `HoldfastAsyncHTTPClient` instead on servers.
+/// It has no cookies and no cache. Redirects are only followed for GET and HEAD, at most ten per request. A redirect to another origin has
+/// no `Authorization`. On servers, use `HoldfastAsyncHTTPClient` instead.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: URLSessionTransport())
 /// ```
 ///
-/// A transport has one `URLSession`, whose connections all its requests share: create one transport per app. It can be used by several
-/// tasks at the same time. Releasing it doesn't interrupt requests in flight.
+/// A transport has one `URLSession`, and all requests share its connections. So create one transport per app. Several tasks can use it at
+/// the same time. If it is released, requests in flight continue.
 ///
-/// On Linux, Foundation has limits that the transport works around, at a cost:
+/// On Linux, Foundation has limits. The transport works around them, which has a cost:
 ///
 /// - A request with a body, or one that is not safe to repeat, opens a new connection.
 /// - A body that is a stream is written to a temporary file before it is sent.
 /// - A slow reader of a large response doesn't pause the server, so unread bytes are written to a temporary file.
 public final class URLSessionTransport: HTTPTransport {
-    /// A session and the delegate of its tasks. The transport has one for most requests, and on Linux one more for each request that needs
-    /// a new connection.
+    /// A session and the delegate of its tasks. Most requests use one lane of the transport. On Linux, each request that needs a new
+    /// connection has another lane.
     private struct Lane {
         let session: URLSession
         let exchanges: URLSessionExchanges
@@ -41,7 +41,7 @@ public final class URLSessionTransport: HTTPTransport {
             #endif
         }
 
-        /// Creates the task of a request. A file is sent with an upload task, which reads it while it is sent.
+        /// Creates the task of a request. A file is sent with an upload task, which reads the file while it is sent.
         func task(_ request: URLRequest, body: RequestBody?) -> URLSessionTask {
             #if !canImport(FoundationNetworking)
                 if case .file(let url) = body?.content { return session.uploadTask(with: request, fromFile: url) }
@@ -58,18 +58,18 @@ public final class URLSessionTransport: HTTPTransport {
     /// Creates a transport. No connection is opened before the first request.
     /// - Parameters:
     ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered connections. It is
-    ///     copied, so later changes have no effect. The default stores nothing on disk. Cookies and the cache are always off.
-    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
+    ///     copied, so later changes have no effect. By default, nothing is stored on disk. Cookies and the cache are always off.
+    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
     }
 
     /// Creates a transport with a copy of a configuration, without cookies and cache.
     private init(configuration: URLSessionConfiguration, followsRedirects: Bool, exchanges: URLSessionExchanges) {
-        // The caller may use its own object for other sessions.
+        // The caller may use the same configuration object for other sessions.
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.httpShouldSetCookies = false
-        // Otherwise Foundation on Linux parses each header field for cookies, which is a seventh of the work for a small
+        // Without this setting, Foundation on Linux parses each header field for cookies. This is a seventh of the work for a small
         // response.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpCookieStorage = nil
@@ -85,10 +85,10 @@ public final class URLSessionTransport: HTTPTransport {
         public typealias ChallengeHandler =
             @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-        /// Creates a transport that decides about authentication challenges of TLS, for certificate pinning and client
-        /// certificates. Not available on Linux, where `URLSession` has no challenges of TLS.
+        /// Creates a transport that decides about authentication challenges of TLS. Use it for certificate pinning and client certificates.
+        /// It is not available on Linux, where `URLSession` has no challenges of TLS.
         ///
-        /// A connection that the handler cancels fails with the code `TransportError.Code.untrusted`. Nothing was sent, and the
+        /// If the handler cancels a connection, the call fails with the code `TransportError.Code.untrusted`. Nothing was sent, and the
         /// call is not retried.
         ///
         /// ```swift
@@ -99,9 +99,9 @@ public final class URLSessionTransport: HTTPTransport {
         /// ```
         /// - Parameters:
         ///   - configuration: The session's configuration.
-        ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
-        ///   - challenges: Called on the queue of the session for each challenge of TLS, by server trust or client certificate.
-        ///     It may evaluate a certificate and must not wait for a user.
+        ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
+        ///   - challenges: Called on the queue of the session for each challenge of TLS: for the server's certificate or a client
+        ///     certificate. It may evaluate a certificate, but must not wait for a user.
         public convenience init(
             configuration: URLSessionConfiguration = .ephemeral,
             followsRedirects: Bool = true,
@@ -116,11 +116,11 @@ public final class URLSessionTransport: HTTPTransport {
         lane.session.finishTasksAndInvalidate()
     }
 
-    /// Returns the session for a request.
+    /// Returns the lane for a request.
     ///
-    /// On Linux, if a kept-alive connection is reset, libcurl sends a request again, with any method; if there is a body, it
-    /// waits forever to rewind it. There, a request that must not be sent twice or that has a body uses a separate session,
-    /// which has no connection yet.
+    /// On Linux, if a reused connection is reset, libcurl sends any request again, with any method. If the request has a body, libcurl
+    /// waits forever to rewind it. Therefore, some requests use a separate session, which has no connection yet: requests that must not be
+    /// sent twice, and requests with a body.
     private func lane(for request: HTTPRequest, body: RequestBody?) -> Lane {
         #if canImport(FoundationNetworking)
             if body != nil || !request.isSafeToRepeat { return Lane(configuration) }
@@ -128,11 +128,11 @@ public final class URLSessionTransport: HTTPTransport {
         return lane
     }
 
-    /// Sends a request once. The transfer ends if the task is canceled or the timeout is reached, even while the body arrives.
+    /// Sends a request once. If the task is canceled or the timeout is reached, the transfer ends, even while the body arrives.
     /// - Parameters:
     ///   - request: The request without its body.
     ///   - body: The body, if there is one.
-    ///   - timeout: The maximum duration of the exchange, with all redirects and the body of the response.
+    ///   - timeout: The maximum duration of the exchange, including all redirects and the body of the response.
     /// - Returns: The head of the response with any status, and the body as it arrives. The session doesn't pause for a slow reader.
     /// - Throws: `TransportError` if no head of a response is received.
     public func send(
@@ -143,13 +143,14 @@ public final class URLSessionTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: nil)
     }
 
-    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body are unread. On Linux,
-    /// where it can't pause, further bytes are written to a temporary file.
+    /// Sends a request once and returns the response when its head has arrived. The session pauses while 256 KiB of the body are unread. On
+    /// Linux, the session can't pause, and further bytes are written to a temporary file.
     /// - Parameters:
     ///   - request: The request without its body.
-    ///   - body: The body, if there is one. It is sent before the response is returned, unless the server refuses the request earlier.
+    ///   - body: The body, if there is one. The whole body is sent before the response is returned, unless the server refuses the request
+    ///     earlier.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader accepts no bytes doesn't count.
+    ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader accepts no bytes doesn't count.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: `TransportError` if no head of a response is received.
     public func stream(
@@ -209,9 +210,9 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-        /// Writes a body that is a stream to a file, from which it is sent. If the session waited for a producer, all sessions of the
-        /// process would be blocked.
-        /// - Returns: The file; `nil` if the body is no stream.
+        /// Writes a body that is a stream to a file, from which it is sent. If the session itself waited for the stream, all sessions of
+        /// the process would be blocked.
+        /// - Returns: The file; `nil` if the body is not a stream.
         /// - Throws: `TransportError` whose `wasSent` is `false`.
         private func stored(
             _ body: RequestBody?,
@@ -228,8 +229,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     #endif
 
-    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun, and ends
-    /// after the task.
+    /// Starts a task and waits for the head of its response. A separate session is invalidated as soon as its task has begun. It ends after
+    /// the task.
     /// - Throws: The session's error. If the caller's task is canceled, this is `URLError` with the code `cancelled`.
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
@@ -243,8 +244,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Sends a body that is a stream. The head of a success is returned after the body was sent; any other head ends the
-        /// sending.
+        /// Sends a body that is a stream. A success is returned after the whole body was sent. Any other head ends the sending.
         private func response(
             to task: URLSessionTask,
             on lane: Lane,
@@ -276,7 +276,7 @@ public final class URLSessionTransport: HTTPTransport {
                 } catch {
                     group.cancelAll()
                     pipe.close()
-                    // If the exchange was canceled because of the body, its error is the reason.
+                    // If the error of the body canceled the exchange, this error is thrown.
                     do { try await group.waitForAll() } catch let cause as TransportError { throw cause } catch {}
                     throw error
                 }
@@ -286,10 +286,10 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 #if canImport(FoundationNetworking)
-    /// Calls a delegate at once, on the serial queue of the session.
+    /// Calls the delegate at once, on the serial queue of the session.
     ///
-    /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` supports this: it only
-    /// waits for the file system, and calls no method of the session that waits for that queue.
+    /// Without this class, each of the three calls for a response would wake another thread. `URLSessionExchanges` allows such calls: it
+    /// only waits for the file system, and calls no method of the session that waits for this queue.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
         /// Runs a call of the delegate at once, on the calling thread.
         override func addOperation(_ block: @escaping @Sendable () -> Void) {

@@ -3,10 +3,10 @@
     import ResilientHTTP
     import Synchronization
 
-    /// Passes the chunks of a request's body from a task to the thread on which `URLSession` reads them, one chunk at a time.
+    /// Passes the chunks of a request's body, one at a time, from a task to the thread of `URLSession` that reads them.
     ///
-    /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue, not the cooperative thread pool,
-    /// until the session has read. So a slow network pauses the producer, and memory stays bounded.
+    /// The pipe is a pair of bound streams with a buffer of one chunk. A write blocks a private queue until the session has read the chunk.
+    /// It doesn't block the cooperative thread pool. So a slow network pauses the producer, and the memory use is limited.
     final class UploadPipe: Sendable {
         /// An error that reports that the exchange accepts no more bytes.
         struct Closed: Error {}
@@ -14,7 +14,7 @@
         /// Whether the exchange has ended.
         var isClosed: Bool { state.withLock(\.isClosed) }
 
-        /// Whether the pipe has ended, and a task that waits for it, guarded by a mutex.
+        /// Whether the pipe has ended, and the task that waits for the end, guarded by a mutex.
         private struct State {
             var waiter: CheckedContinuation<Void, Never>?
             /// Whether the whole body was written.
@@ -28,7 +28,7 @@
         private let queue = DispatchQueue(label: "holdfast.upload")
         private let streams: Streams
 
-        /// The ends of the pipe. The session uses one, the queue the other.
+        /// The two ends of the pipe. The session uses the input, and the queue uses the output.
         private struct Streams: @unchecked Sendable {
             let input: InputStream?
             let output: OutputStream?
@@ -49,7 +49,7 @@
         /// The stream that the session reads.
         var input: InputStream? { streams.input }
 
-        /// Passes a chunk on and returns when the session accepts the next one.
+        /// Passes on a chunk, and returns when the session accepts the next chunk.
         /// - Throws: ``Closed`` if the exchange has ended.
         func write(_ chunk: [UInt8]) async throws {
             guard !chunk.isEmpty else { return }
@@ -57,7 +57,7 @@
                 queue.async { [self] in
                     var rest = chunk[...]
                     while !rest.isEmpty {
-                        // Blocks until there is room, and fails if the session has closed its end.
+                        // The write blocks until there is space. It fails if the session has closed its end.
                         let count = rest.withUnsafeBufferPointer { buffer in
                             buffer.baseAddress.flatMap { streams.output?.write($0, maxLength: buffer.count) } ?? -1
                         }
@@ -69,7 +69,7 @@
             }
         }
 
-        /// Ends the body: the session reads the end of the stream after the last chunk. Call it once, after the last ``write(_:)``.
+        /// Ends the body. After the last chunk, the session reads the end of the stream. Call it once, after the last ``write(_:)``.
         func finish() {
             end { $0.isFinished = true }
             queue.async { [streams] in streams.output?.close() }
@@ -83,7 +83,7 @@
             streams.input?.close()
         }
 
-        /// Returns when the whole body was written or the exchange has ended. Only one task may wait.
+        /// Returns when the whole body was written, or when the exchange has ended. Only one task may wait.
         func ended() async {
             await withCheckedContinuation { waiter in
                 let hasEnded = state.withLock { state in

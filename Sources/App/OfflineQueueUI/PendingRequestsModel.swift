@@ -8,8 +8,8 @@ import Timekeeping
 
 /// The model of the screen that lists the requests of an offline queue.
 ///
-/// It lists the requests of the account that is signed in and those of no account. Of other accounts it shows only the number, because
-/// several users may share a device. A view runs ``run()`` while it is visible:
+/// It lists the requests of the signed-in account and the requests without an account. For other accounts, it shows only the number of
+/// requests, because several users may share a device. A view runs ``run()`` while it is visible:
 ///
 /// ```swift
 /// let model = PendingRequestsModel(queue: queue, language: .english) { request in
@@ -19,21 +19,21 @@ import Timekeeping
 /// .task { await model.run() }
 /// ```
 ///
-/// The model doesn't send: the app runs `OfflineQueue.run()`.
+/// The model doesn't send requests. The app sends them with `OfflineQueue.run()`.
 ///
-/// An update reads at most ``limit`` requests of each list from the disk. Any number of events causes at most one update per
-/// ``updateInterval``, so a queue that sends fast doesn't keep the main thread busy.
+/// An update reads at most ``limit`` requests of each list from the disk. There is at most one update per ``updateInterval``, for any
+/// number of events. So a queue that sends many requests doesn't keep the main thread busy.
 ///
-/// For SwiftUI, use ``PendingRequestsScreen``, which runs the model. Use the model alone for a view with another design, or with UIKit.
+/// In SwiftUI, use ``PendingRequestsScreen``, which runs the model. For a view with another design, or in UIKit, use the model alone.
 @Observable
 @MainActor
 public final class PendingRequestsModel: ScreenModel {
-    /// The shortest time between two updates of the list: 250 ms.
+    /// The minimum time between two updates of the list: 250 ms.
     public static let updateInterval = Duration.milliseconds(250)
 
     /// The language of the screen.
     public let language: Language
-    /// The texts of the screen: the client's catalog with the app's own translations.
+    /// The texts of the screen. This is the client's catalog with the app's own translations.
     public let catalogue: ErrorCatalogue
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
@@ -43,18 +43,18 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var failed: [PendingRequest] = []
     /// The notices about the whole queue, shown above the list.
     public private(set) var notices: [PendingNotice] = []
-    /// The number of requests that are not in ``waiting`` and ``failed``, because there are too many.
+    /// The number of requests beyond ``limit``, which are neither in ``waiting`` nor in ``failed``.
     public private(set) var hiddenCount = 0
-    /// Whether the list was loaded once. Until then, the lists are empty and ``emptyText`` is `nil`.
+    /// Whether the list was loaded at least once. Until then, the lists are empty and ``emptyText`` is `nil`.
     public private(set) var isLoaded = false
-    /// The question before an action, if there is one.
+    /// The question before an action; `nil` if there is no question.
     public private(set) var confirmation: PendingConfirmation?
-    /// The alert to show, if there is one: an error of the queue, such as an unreadable file. Failures of requests are shown in their rows
-    /// instead.
+    /// The alert to show; `nil` if there is no alert. It reports an error of the queue, such as an unreadable file. Failures of requests
+    /// are shown in their rows instead.
     public private(set) var currentAlert: ScreenAlert?
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?
-    /// The largest number of rows in each of the two lists; 100 by default. Further requests are counted in ``hiddenCount``.
+    /// The maximum number of rows in each of the two lists; 100 by default. Further requests are counted in ``hiddenCount``.
     public let limit: Int
 
     /// The queue, which the app runs.
@@ -65,18 +65,18 @@ public final class PendingRequestsModel: ScreenModel {
     @ObservationIgnored private var changes: AsyncStream<Void>.Continuation?
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
-    /// The last failure of each request, since the screen appeared. The queue doesn't store failures that it retries.
+    /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
     @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
-    /// The number of alerts so far, which is the id of the latest one.
+    /// The number of alerts so far. It is the id of the latest alert.
     @ObservationIgnored private var alertCount = 0
 
-    /// Creates the model, which observes the network from now on.
+    /// Creates the model. From now on, it observes the network.
     /// - Parameters:
     ///   - queue: The queue, which the app runs.
     ///   - language: The language of the screen.
-    ///   - limit: The largest number of rows in each of the two lists; each row is read from the disk.
-    ///   - title: Returns the name of a request in the language of the screen. It is called for each row of an update. The path of a
-    ///     request is not meant for users.
+    ///   - limit: The maximum number of rows in each of the two lists. Each row is read from the disk.
+    ///   - title: Returns the name of a request in the language of the screen. It is called for each row of an update. Don't return the
+    ///     path of the request, because it is not meant for users.
     public init(
         queue: OfflineQueue,
         language: Language,
@@ -93,12 +93,13 @@ public final class PendingRequestsModel: ScreenModel {
         }
     }
 
-    /// Updates the list whenever the queue or the network changes, until the task is canceled. Call it while the screen is visible, once at
-    /// a time.
+    /// Updates the list when the queue or the network changes, until the task is canceled. Call it while the screen is visible. Only one
+    /// call may run at a time.
     ///
-    /// Without it, the lists stay as ``load()`` has read them, and no request is announced. The first update happens at once.
+    /// The first update happens at once. If this method doesn't run, the lists only change when ``load()`` is called, and no request is
+    /// announced.
     public func run() async {
-        // A stream ends with the task that reads it, so that each run has its own.
+        // A stream ends with the task that reads it, so each run needs its own stream.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         changes = continuation
         let events = queue.events
@@ -110,7 +111,7 @@ public final class PendingRequestsModel: ScreenModel {
             }
             for await _ in stream {
                 await load()
-                // Further changes meanwhile cause one update.
+                // All changes until then cause one update together.
                 try? await clock.sleep(until: clock.now + Self.updateInterval)
             }
             group.cancelAll()
@@ -119,33 +120,33 @@ public final class PendingRequestsModel: ScreenModel {
 
     /// Reads the list.
     ///
-    /// If the list can't be read, it stays as it is, and one alert is shown, also if further updates fail. ``run()`` calls this function
-    /// for each update.
+    /// If the list can't be read, it doesn't change, and an alert is shown. If further updates fail, no further alert is shown. ``run()``
+    /// calls this function for each update.
     public func load() async {
         do throws(QueueError) {
             show(try await queue.snapshot(limit: limit))
             (isLoaded, isUnreadable) = (true, false)
         } catch {
-            // One alert for any number of updates.
+            // There is one alert for any number of failed updates.
             if !isUnreadable { fail(error) }
             isUnreadable = true
         }
     }
 
-    /// Tries all requests again at once instead of at the next scheduled time, and reads the list. It doesn't wait for the result.
+    /// Tries all requests at once, without waiting for their next scheduled time, and reads the list. It doesn't wait for the result.
     ///
-    /// It calls `OfflineQueue.wake()`, which also ends the pauses of accounts whose credentials were refused. Nothing is sent unless the
+    /// It calls `OfflineQueue.wake()`, which also ends the pauses of accounts whose credentials were refused. Requests are only sent if the
     /// app runs the queue.
     public func sendNow() async {
         queue.wake()
         await load()
     }
 
-    /// Performs an action of a request. An action that may lose or repeat a change sets ``confirmation`` first.
+    /// Performs an action of a request. If the action may lose or repeat a change, the method only sets ``confirmation``.
     ///
-    /// A request that is no longer in the list is ignored.
+    /// If the request is no longer in the list, the method does nothing.
     /// - Parameters:
-    ///   - action: The action. It should be one of ``PendingRequest/actions``.
+    ///   - action: The action. It should be in ``PendingRequest/actions``.
     ///   - id: The request.
     /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
     @discardableResult
@@ -163,7 +164,7 @@ public final class PendingRequestsModel: ScreenModel {
 
     /// Performs the action of a notice.
     ///
-    /// - Parameter notice: The notice. Without a button, nothing happens.
+    /// - Parameter notice: The notice. If it has no button, the method does nothing.
     /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
     @discardableResult
     public func perform(_ notice: PendingNotice) async -> ErrorPresentation.Action? {
@@ -175,24 +176,24 @@ public final class PendingRequestsModel: ScreenModel {
         return nil
     }
 
-    /// Performs the action of a question that the user confirmed, and removes the question first.
+    /// Removes the question, and then performs the action that the user confirmed.
     /// - Parameter question: The value of ``confirmation``.
     public func confirm(_ question: PendingConfirmation) async {
         dismissConfirmation()
         await carryOut(question.action, on: question.id)
     }
 
-    /// Removes ``confirmation`` without its action.
+    /// Removes ``confirmation`` without performing its action.
     public func dismissConfirmation() { confirmation = nil }
 
-    /// Removes an alert after it was closed. The id of an earlier alert has no effect.
+    /// Removes an alert after it was closed. If the id belongs to an earlier alert, the method does nothing.
     public func dismissAlert(_ id: ScreenAlert.ID) {
         if currentAlert?.id == id { currentAlert = nil }
     }
 
-    /// Performs the action of an alert. Trying again reads the list.
+    /// Performs the action of an alert. The action "Try Again" reads the list.
     /// - Parameter action: The action that the user chose.
-    /// - Returns: The action if the app has to perform it, such as opening the settings; `nil` if the model has.
+    /// - Returns: The action if the app has to perform it, such as opening the settings; `nil` if the model has performed it.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         currentAlert = nil
@@ -220,7 +221,7 @@ extension PendingRequestsModel {
     /// The heading of ``failed``.
     public var failedTitle: String { text(PendingText.failedSection) }
 
-    /// The text about requests that are not listed; `nil` if all are.
+    /// The text about requests that are not listed; `nil` if all requests are listed.
     public var hiddenText: String? {
         hiddenCount > 0 ? text(PendingText.more.filling("number", with: hiddenCount.formatted(.number.locale(locale)))) : nil
     }
@@ -250,8 +251,8 @@ extension PendingRequestsModel {
         changes?.yield()
     }
 
-    /// Shows a snapshot of the queue: the rows, the notices, and the number of hidden requests. A confirmation for a request that is gone
-    /// is removed.
+    /// Shows a snapshot of the queue: the rows, the notices, and the number of hidden requests. If the request of the confirmation is no
+    /// longer in the queue, the confirmation is removed.
     private func show(_ snapshot: QueueSnapshot) {
         let wasEmpty = waiting.isEmpty && failed.isEmpty
         let stopped = Set(snapshot.deadLetters.filter { queue.options.lanePolicies[$0.lane] == .stopsOnFailure }.map(Line.init))
@@ -288,7 +289,7 @@ extension PendingRequestsModel {
     /// Returns the row of a request.
     /// - Parameters:
     ///   - request: The request.
-    ///   - isStopped: Whether its lane waits for the user's decision about an earlier request.
+    ///   - isStopped: Whether the request's lane waits for the user's decision about an earlier request.
     private func row(for request: QueuedRequest, isStopped: Bool) -> PendingRequest {
         let state = state(of: request, isStopped: isStopped)
         var status = text(state.text)
@@ -311,8 +312,8 @@ extension PendingRequestsModel {
         )
     }
 
-    /// Returns the state of a request. Of several reasons to wait, the one comes first that the user can change: the lane, then the
-    /// network.
+    /// Returns the state of a request. If a request waits for several reasons, the stopped lane is shown before a missing network, because
+    /// the user can act on the lane.
     private func state(of request: QueuedRequest, isStopped: Bool) -> PendingRequest.State {
         switch request.status {
         case .deadLetter(let letter): return .failed(letter.reason)
@@ -330,7 +331,7 @@ extension PendingRequestsModel {
     /// Returns the actions that a state allows.
     /// - Parameters:
     ///   - state: The state of the request.
-    ///   - isSent: Whether an attempt was made. Such a request can't be canceled, only removed.
+    ///   - isSent: Whether an attempt was made. If it was, the request can only be removed, but not canceled.
     private func actions(for state: PendingRequest.State, isSent: Bool) -> [PendingRequest.Action] {
         let removal: PendingRequest.Action = isSent ? .remove : .cancel
         return switch state {
@@ -354,7 +355,7 @@ extension PendingRequestsModel {
         )
     }
 
-    /// Retries or removes a request without a further question.
+    /// Retries or removes a request without asking the user.
     private func carryOut(_ action: PendingRequest.Action, on id: QueuedRequestID) async {
         await change(id) { queue throws(QueueError) in
             if action == .retry { try await queue.retry(id) } else { try await queue.remove(id) }
@@ -363,18 +364,18 @@ extension PendingRequestsModel {
 
     /// Changes the queue and reads the list again.
     ///
-    /// If an attempt has begun meanwhile, the user is asked about a removal. If the request was delivered or changed meanwhile, the new
-    /// list shows it, and there is no alert.
+    /// If an attempt has begun meanwhile, the model asks the user whether to remove the request. If the request was delivered or changed
+    /// meanwhile, the new list shows it, and there is no alert.
     /// - Parameters:
     ///   - id: The request; `nil` for a change of the whole queue.
-    ///   - body: The change.
+    ///   - body: Changes the queue.
     private func change(_ id: QueuedRequestID?, _ body: (OfflineQueue) async throws(QueueError) -> Void) async {
         do throws(QueueError) {
             try await body(queue)
         } catch {
             switch error {
             case .attemptBegan: if let id { ask(.remove, about: id) }
-            // It was delivered or changed meanwhile: the list shows it.
+            // The request was delivered or changed meanwhile, and the new list shows it.
             case .unknownRequest, .notDeadLetter: break
             default: fail(error)
             }
@@ -396,7 +397,7 @@ extension PendingRequestsModel {
     }
 }
 
-/// A lane of an account. Lanes with the same name of two accounts are independent.
+/// A lane of an account. Two accounts may have lanes with the same name. These lanes are independent.
 private struct Line: Hashable {
     let owner: QueueOwner
     let lane: String

@@ -10,7 +10,8 @@
         import UIKit
     #endif
 
-    /// The screen that lists the requests of an offline queue: waiting, sending and failed ones, with buttons to cancel, retry and remove.
+    /// The screen that lists the requests of an offline queue, with buttons to cancel, retry and remove them. It shows waiting, sending and
+    /// failed requests.
     ///
     /// ```swift
     /// NavigationStack {
@@ -18,8 +19,8 @@
     /// }
     /// ```
     ///
-    /// The screen runs the model while it is visible, so the list follows the queue. It needs a navigation bar for its title. Use
-    /// ``PendingRequestsViewController`` in a UIKit app.
+    /// The screen runs the model while it is visible, so the list follows the queue. It needs a navigation bar for its title. In a UIKit
+    /// app, use ``PendingRequestsViewController``.
     public struct PendingRequestsScreen: View {
         private let model: PendingRequestsModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
@@ -27,13 +28,13 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - perform: Performs an action that the model leaves to the app: signing in.
+        ///   - perform: Performs an action that the model can't perform: signing in.
         public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
             self.model = model
             self.perform = perform
         }
 
-        /// The notices, the failed requests and the waiting ones. The list follows the queue while the screen is visible.
+        /// The notices, the failed requests and the waiting requests. The list follows the queue while the screen is visible.
         public var body: some View {
             List {
                 ForEach(model.notices) { notice in
@@ -61,7 +62,7 @@
                 isPresented: Binding(get: { model.confirmation != nil }, set: { if !$0 { model.dismissConfirmation() } }),
                 presenting: model.confirmation
             ) { confirmation in
-                // The alert closes, and removes the question, before the work runs.
+                // The alert closes and removes the question before the action runs.
                 Button(confirmation.confirmLabel, role: .destructive) {
                     model.work.start { await model.confirm(confirmation) }
                 }
@@ -81,7 +82,7 @@
             }
         }
 
-        /// Starts an action in the work of the model, so that it continues if its row disappears.
+        /// Starts an action in the work of the model, so that the action continues if its row disappears.
         private func start(_ action: @escaping @MainActor () async -> ErrorPresentation.Action?) {
             model.work.start {
                 if let remaining = await action() { perform(remaining) }
@@ -89,9 +90,9 @@
         }
     }
 
-    /// A request with its buttons. VoiceOver reads the texts as one element, and the title with each button.
+    /// A request with its buttons. VoiceOver reads the texts as one element. It reads the title of the request with each button.
     private struct PendingRequestRow: View {
-        /// The row of the model.
+        /// The row to show.
         let request: PendingRequest
         /// Returns the label of an action.
         let label: @MainActor (PendingRequest.Action) -> String
@@ -117,19 +118,20 @@
             }
         }
 
-        /// Returns the label of a button for VoiceOver, with the title of its request, because all rows have the same buttons.
+        /// Returns the label of a button for VoiceOver. It contains the title of the request, because all rows have the same buttons.
         private func spokenLabel(of action: PendingRequest.Action) -> String { label(action) + ", " + request.title }
     }
 
     #if os(iOS) || os(tvOS) || os(visionOS)
-        /// The screen of pending requests for UIKit apps, in a view controller. Its title is set for the navigation bar.
+        /// The screen of pending requests for UIKit apps, in a view controller. The title of the controller is set for the navigation bar.
         ///
-        /// The controller retains its closure. Capture the owner of the controller weakly. Not available on macOS and watchOS.
+        /// The controller retains its closure. If the closure uses the owner of the controller, capture the owner weakly. The controller is
+        /// not available on macOS and watchOS.
         public final class PendingRequestsViewController: UIHostingController<PendingRequestsScreen> {
-            /// Creates the controller. The parameters are those of ``PendingRequestsScreen``.
+            /// Creates the controller, with the same parameters as ``PendingRequestsScreen``.
             /// - Parameters:
-            ///   - model: The model of the screen, whose title the controller has.
-            ///   - perform: Performs an action that the model leaves to the app: signing in.
+            ///   - model: The model of the screen. The controller has its title.
+            ///   - perform: Performs an action that the model can't perform: signing in.
             public init(model: PendingRequestsModel, perform: @escaping @MainActor (ErrorPresentation.Action) -> Void) {
                 super.init(rootView: PendingRequestsScreen(model: model, perform: perform))
                 title = model.screenTitle

@@ -2,8 +2,8 @@ import ErrorContract
 
 /// The texts of the screen of pending requests.
 ///
-/// The buttons that other screens have too, such as "Try Again", use the texts of `ContractText`. A text with `{number}` is filled with a
-/// count, formatted for the language.
+/// Buttons that also exist on other screens, such as "Try Again", use the texts of `ContractText`. In a text with `{number}`, the
+/// placeholder is replaced by a count, formatted for the language.
 enum PendingText {
     /// The title of the screen.
     static let title = LocalizedText(
@@ -74,7 +74,7 @@ enum PendingText {
         fr: "Pas encore envoyée, une nouvelle tentative aura lieu",
         de: "Konnte noch nicht gesendet werden und wird erneut versucht"
     )
-    /// The state of a request in a lane that stopped because of an earlier one.
+    /// The state of a request in a lane that stopped because of an earlier request.
     static let waitingForPredecessor = LocalizedText(
         en: "Waiting for an earlier change that was not sent",
         es: "Esperando un cambio anterior que no se envió",
@@ -99,7 +99,7 @@ enum PendingText {
         fr: "Envoi…",
         de: "Wird gesendet…"
     )
-    /// The state of a request that was refused or failed too often. For a refusal, the text of the server's error replaces it.
+    /// The state of a request that was refused or failed too often. If it was refused, the text of the server's error is shown instead.
     static let failed = LocalizedText(
         en: "The change was not accepted",
         es: "El cambio no se ha aceptado",
@@ -154,7 +154,7 @@ enum PendingText {
     )
 
     // The questions before an action.
-    /// The question before a request is removed that the server may have received.
+    /// The question before removing a request that the server may have received.
     static let removeQuestion = LocalizedText(
         en: "The server may have received this change already. Removing it here doesn't undo it.",
         es: "Es posible que el servidor ya haya recibido este cambio. Quitarlo aquí no lo deshace.",
@@ -163,7 +163,7 @@ enum PendingText {
         fr: "Le serveur a peut-être déjà reçu cette modification. La retirer ici ne l’annule pas.",
         de: "Der Server hat diese Änderung möglicherweise schon erhalten. Sie hier zu entfernen macht sie nicht rückgängig."
     )
-    /// The question before a request is sent again whose outcome is unknown.
+    /// The question before sending a request with an unknown outcome again.
     static let retryQuestion = LocalizedText(
         en: "The server may have saved this change already. Sending it again could save it twice.",
         es: "Es posible que el servidor ya haya guardado este cambio. Enviarlo de nuevo podría guardarlo dos veces.",
@@ -191,7 +191,7 @@ enum PendingText {
         fr: "Connectez-vous pour envoyer les modifications en attente\u{A0}: {number}",
         de: "Melde dich an, um die ausstehenden Änderungen zu senden: {number}"
     )
-    /// The notice about requests of other accounts, of which only the number is shown.
+    /// The notice about requests of other accounts. Only their number is shown.
     static let otherAccount = LocalizedText(
         en: "Changes of another account, which are sent when it signs in again: {number}",
         es: "Cambios de otra cuenta, que se enviarán cuando vuelva a iniciar sesión: {number}",
@@ -200,7 +200,7 @@ enum PendingText {
         fr: "Modifications d’un autre compte, envoyées à sa prochaine connexion\u{A0}: {number}",
         de: "Änderungen eines anderen Kontos, die gesendet werden, sobald es sich wieder anmeldet: {number}"
     )
-    /// The notice for a queue that was copied from another device or a backup, where the other copy may have sent the requests.
+    /// The notice for a queue that was copied from another device or a backup. The other copy may have sent the requests.
     static let restored = LocalizedText(
         en: "These changes come from another device or a backup. Send them only if they were not sent from there.",
         es: "Estos cambios proceden de otro dispositivo o de una copia de seguridad. Envíalos solo si no se enviaron desde allí.",

@@ -7,38 +7,38 @@ public import ResilientHTTP
 import Timekeeping
 import Tracing
 
-/// A transport that sends requests through AsyncHTTPClient, for servers and commands.
+/// A transport that sends requests through AsyncHTTPClient, for servers and command-line tools.
 ///
-/// Use it on Linux and in servers, where an event loop is running anyway. In apps for Apple's systems, `URLSessionTransport` of
-/// `HoldfastURLSession` respects the system's proxies, VPN and background rules. Create one transport per process, because each transport
-/// has its own pool of connections.
+/// Use it on Linux and in servers, where an event loop is already running. In apps for Apple platforms, use `URLSessionTransport` of
+/// `HoldfastURLSession`, which respects the system's proxies, VPN and background rules. Create one transport per process, because each
+/// transport has its own pool of connections.
 ///
-/// It stores no cookies and no cache. Redirects are only followed for GET and HEAD, and a redirect to another origin carries no
-/// `Authorization`. A body is read from the connection at the speed of its reader, at most 64 KiB ahead.
+/// It has no cookies and no cache. Redirects are only followed for GET and HEAD. A redirect to another origin has no `Authorization`. A
+/// body is read from the connection at the speed of its reader. At most 64 KiB are read ahead.
 ///
-/// No request is sent twice: if a connection breaks or can't be established, the request fails immediately. `ResilientHTTP` decides whether
-/// to repeat it.
+/// The transport sends no request twice. If a connection breaks or can't be established, the request fails immediately. `ResilientHTTP`
+/// decides whether the request is repeated.
 ///
-/// All methods can be called by several tasks at the same time. The engine is shut down when the transport and all responses that are being
-/// read are released.
+/// Several tasks can call all methods at the same time. The HTTP client of AsyncHTTPClient (the engine) is shut down when the transport and
+/// all responses that are being read are released.
 ///
 /// ```swift
 /// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
 /// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The largest size of a body after decompression, in bytes: 64 MiB. A response with a larger body fails, so that a small compressed
+    /// The maximum size of a body after decompression, in bytes: 64 MiB. A response with a larger body fails, so that a small compressed
     /// body can't exhaust the memory. Streamed responses are not compressed and have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     private let engine: Engine
     private let loops: EventLoops
     private let followsRedirects: Bool
 
-    /// Creates a transport with a new engine. No connection is opened before the first request.
+    /// Creates a transport with a new HTTP client of AsyncHTTPClient. No connection is opened before the first request.
     /// - Parameters:
-    ///   - configuration: The engine's configuration, such as proxy, TLS and the size of its pool. The transport overrides its settings of
-    ///     redirects, compression and connection retries.
-    ///   - eventLoopGroup: The event loops of the engine. The transport doesn't shut them down.
-    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
+    ///   - configuration: The configuration of AsyncHTTPClient, such as proxy, TLS and the size of its pool. The transport overrides its
+    ///     settings for redirects, compression and connection retries.
+    ///   - eventLoopGroup: The event loops to use. The transport doesn't shut them down.
+    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. With `false`, the redirect is returned as the response.
     public init(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
         eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
@@ -55,7 +55,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         self.followsRedirects = followsRedirects
     }
 
-    /// An engine that is shut down when its last owner is released: the transport, or a response that is being read.
+    /// The HTTP client of AsyncHTTPClient, which is shut down when its last owner is released. Owners are the transport and the responses
+    /// that are being read.
     final class Engine: Sendable {
         /// The client of AsyncHTTPClient.
         let client: HTTPClient
@@ -69,15 +70,15 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request once, and follows redirects. Use it for responses that fit into memory; ``stream(_:body:timeout:idleTimeout:)`` has
+    /// Sends a request once, and follows redirects. Use it for responses that fit into memory. ``stream(_:body:timeout:idleTimeout:)`` has
     /// no limit for the size.
     ///
-    /// Canceling the task closes the request, as does the end of the time, even while the body arrives.
+    /// If the task is canceled or the timeout has passed, the request is closed, even while the body arrives.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
-    ///   - body: The body; `nil` sends none.
-    ///   - timeout: The time for the whole exchange including redirects and the body of the response; at most a year.
-    /// - Returns: The head of the response, and its body. A small body that arrived with the head is in memory already.
+    ///   - body: The body; `nil` for no body.
+    ///   - timeout: The maximum duration of the exchange, including redirects and the body of the response; at most a year.
+    /// - Returns: The head of the response, and its body. If a small body arrived with the head, it is already in memory.
     /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func send(
         _ request: HTTPRequest,
@@ -89,15 +90,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Sends a request once, and returns the response when its head has arrived. The engine pauses while 64 KiB of the body are unread.
     ///
-    /// Use it instead of ``send(_:body:timeout:)`` for bodies of any size: `timeout` applies only until the head, and the body may take any
-    /// time as long as bytes arrive. The request asks for an uncompressed response unless it has an `Accept-Encoding`.
+    /// Use it instead of ``send(_:body:timeout:)`` for bodies of any size. `timeout` applies only until the head of a success. Afterwards,
+    /// the body may take any time as long as bytes arrive. The transport requests an uncompressed response, unless the request has an
+    /// `Accept-Encoding`.
     /// - Parameters:
     ///   - request: The request, with scheme and authority.
-    ///   - body: The body; `nil` sends none.
-    ///   - timeout: The time until the head of a success; at most a year.
-    ///   - idleTimeout: The longest time without a byte in either direction; at most a year. The time in which the reader takes no bytes
+    ///   - body: The body; `nil` for no body.
+    ///   - timeout: The maximum time until the head of a success; at most a year.
+    ///   - idleTimeout: The maximum time without a byte in either direction; at most a year. The time in which the reader takes no bytes
     ///     doesn't count.
-    /// - Returns: The head of the response, and its body. Releasing the body before its end closes the request.
+    /// - Returns: The head of the response, and its body. If the body is released before its end, the request is closed.
     /// - Throws: `TransportError`. Its `wasSent` is `false` if the request can't have reached the server.
     public func stream(
         _ request: HTTPRequest,
@@ -109,7 +111,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     /// Sends a request and follows redirects. All exchanges share the deadline.
-    /// - Parameter idleTimeout: The longest time without a byte; `nil` if the timeout applies to the whole exchange.
+    /// - Parameter idleTimeout: The maximum time without a byte; `nil` if the timeout applies to the whole exchange.
     private func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -132,9 +134,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Sends a request and returns the response of this exchange, which may be a redirect.
+    /// Sends a request and returns the response of this exchange. The response may be a redirect.
     ///
-    /// A body that has arrived completely together with the head is returned in memory. This saves the caller one switch between threads.
+    /// If the whole body arrived together with the head, it is returned in memory. So the caller changes the thread once less.
     /// - Throws: `TransportError`.
     private func exchange(
         _ request: HTTPRequest,
@@ -142,7 +144,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         deadline: NIODeadline,
         limits: Reception.Limits?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        // A body in memory without progress reports is sent immediately.
+        // If a body is in memory and needs no progress reports, it is sent immediately.
         let bytes = body?.progress == nil ? body?.bytes : nil
         var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
         let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)
@@ -170,7 +172,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let sender = reception.sender else {
             return try await reception.head(of: message, deadline: deadline, client: engine.client)
         }
-        // The head of a success is returned after the body was sent. Any other head ends the sending.
+        // A success is returned after the whole body was sent. Any other head ends the sending.
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await sender.run() }
             defer {
@@ -192,7 +194,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 extension TimeAmount {
-    /// Converts a duration to the engine's type. Negative durations become zero, and durations above a year become a year, so that the
+    /// Converts a duration to the type of NIO. A negative duration becomes zero, and a duration above a year becomes a year. So the
     /// conversion can't overflow.
     fileprivate init(bounded duration: Duration) {
         self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)
@@ -201,7 +203,7 @@ extension TimeAmount {
 
 extension HTTPTransport where Self == AsyncHTTPClientTransport {
     /// Returns a transport that sends requests through AsyncHTTPClient, on the default event loops.
-    /// - Parameter configuration: The engine's configuration, such as proxy, TLS and the size of its pool.
+    /// - Parameter configuration: The configuration of AsyncHTTPClient, such as proxy, TLS and the size of its pool.
     public static func asyncHTTPClient(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration()
     ) -> AsyncHTTPClientTransport {

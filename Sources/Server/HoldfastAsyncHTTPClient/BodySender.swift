@@ -3,16 +3,16 @@ import NIOCore
 import ResilientHTTP
 import Synchronization
 
-/// Sends the body of a request from a task, chunk by chunk, at the speed of the engine.
+/// Sends the body of a request from a task, chunk by chunk, at the speed of AsyncHTTPClient (the engine).
 ///
-/// The engine and the task start in any order: the engine calls the closure of ``engineBody`` with a writer, and the task waits for that
-/// writer in ``run()``. Each continuation and the promise are taken out of the state under the lock. So each is completed exactly once: by
-/// the end of the body, or by ``close()``. They are completed outside of the lock.
+/// The engine and the task may start in any order. The engine calls the closure of ``engineBody`` with a writer, and the task waits for
+/// this writer in ``run()``. Each continuation and the promise are removed from the state under the lock, and completed outside of the
+/// lock. So each is completed exactly once: by the end of the body, or by ``close()``.
 final class BodySender: Sendable {
     private struct State {
         /// The engine's writer, once it is ready for the body.
         var writer: HTTPClient.Body.StreamWriter?
-        /// Completed when the body was sent. The engine waits for it.
+        /// The promise for which the engine waits. It is completed when the body was sent.
         var promise: EventLoopPromise<Void>?
         /// The task that waits for the writer.
         var starter: CheckedContinuation<HTTPClient.Body.StreamWriter?, Never>?
@@ -34,7 +34,7 @@ final class BodySender: Sendable {
         (self.body, self.loop) = (body, loop)
     }
 
-    /// The body in the engine's type. The engine may call its closure after ``close()``; then the promise fails immediately.
+    /// The body in the engine's type. If the engine calls its closure after ``close()``, the promise fails immediately.
     var engineBody: HTTPClient.Body {
         .stream(contentLength: body.length) { [self] writer in
             let promise = loop.makePromise(of: Void.self)
@@ -48,8 +48,8 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Waits for the engine and sends the body. It returns when the body was sent or the exchange has ended. An error of the body ends the
-    /// exchange.
+    /// Waits for the engine and sends the body. It returns when the body was sent, or when the exchange has ended. An error of the body
+    /// ends the exchange.
     func run() async {
         let result: Result<Void, any Error>
         do {
@@ -81,7 +81,7 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Ends the exchange; unsent bytes are discarded.
+    /// Ends the exchange, and drops unsent bytes.
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
     /// Completes the continuations and the promise. Only the first call has an effect.
@@ -95,7 +95,7 @@ final class BodySender: Sendable {
         promise?.completeWith(result)
     }
 
-    /// Returns when the body was sent or the exchange has ended. Only one task may wait for it.
+    /// Returns when the body was sent, or when the exchange has ended. Only one task may wait for it.
     func ended() async {
         await withCheckedContinuation { waiter in
             let hasEnded = state.withLock { state in

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Chooses the event loop of each exchange.
 ///
-/// Consecutive calls to a host get the same loop, which is also the loop of their shared connection: if an exchange and its connection are
-/// on two loops, each step switches between two threads. Concurrent calls to a host are distributed over the loops.
+/// Consecutive calls to a host get the same loop. Their shared connection also uses this loop. If an exchange and its connection were on
+/// two loops, each step would switch between two threads. Concurrent calls to a host are distributed over the loops.
 final class EventLoops: Sendable {
     /// An event loop and the number of exchanges that it runs.
     final class Member: Sendable {
@@ -32,11 +32,11 @@ final class EventLoops: Sendable {
         members = group.makeIterator().map { Member($0) }
     }
 
-    /// Returns the loop for an exchange with a host. This is the host's loop, unless the next one in turn runs fewer exchanges.
+    /// Returns the loop for an exchange with a host. This is the host's loop, unless the next loop runs fewer exchanges.
     ///
     /// The loads are read without a lock, so concurrent calls may choose the same loop. This only affects the distribution.
     /// - Parameter host: The host of the request.
-    /// - Returns: The loop, and whether it was idle. The caller releases it at the end of the exchange.
+    /// - Returns: The loop, and whether it was idle. The caller must release the loop at the end of the exchange.
     func acquire(host: String) -> (Member, wasIdle: Bool) {
         let count = UInt(members.count)
         var member = members[Int(UInt(bitPattern: host.hashValue) % count)]

@@ -4,13 +4,13 @@ import NIOHTTP1
 import ResilientHTTP
 
 extension HTTPClient.Request {
-    /// Converts a request to the engine's type.
+    /// Converts a request to the type of AsyncHTTPClient.
     /// - Parameters:
-    ///   - request: The request. Its authority must be a host, with or without a port: anything else could lead the request to another
+    ///   - request: The request. Its authority must be a host, with or without a port. Any other text could lead the request to another
     ///     server.
-    ///   - body: The body in the engine's type.
-    ///   - isStreamed: Whether the response may have any size. The engine limits the size of decompressed bodies, so such a response must
-    ///     not be compressed.
+    ///   - body: The body in the type of AsyncHTTPClient.
+    ///   - isStreamed: Whether the response may have any size. AsyncHTTPClient limits the size of decompressed bodies, so such a response
+    ///     must not be compressed.
     /// - Throws: `TransportError` with the code `invalidRequest`.
     init(_ request: HTTPRequest, body: HTTPClient.Body?, isStreamed: Bool = false) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")

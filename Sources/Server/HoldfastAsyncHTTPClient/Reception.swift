@@ -4,13 +4,13 @@ import NIOHTTP1
 import ResilientHTTP
 import Synchronization
 
-/// Receives one response from the engine and stores it for its reader.
+/// Receives one response from AsyncHTTPClient (the engine) and stores it for its reader.
 ///
-/// The engine pauses while 64 KiB are stored and continues when the reader has taken them. The reader is resumed when the event loop has
-/// processed all bytes that arrived with the head. So a small response costs one switch between threads, not three.
+/// The engine pauses while 64 KiB are stored, and continues when the reader has taken them. The reader is resumed when the event loop has
+/// processed all bytes that arrived with the head. So a small response needs one switch between threads instead of three.
 ///
 /// The event loop calls the methods of the delegate. The caller's task calls ``head(of:deadline:client:)`` and ``next()``. A lock protects
-/// the state. Continuations and promises are taken out of the state under the lock and completed outside of it, each exactly once.
+/// the state. Each continuation and promise is removed from the state under the lock, and completed once outside of the lock.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
     private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
@@ -29,8 +29,8 @@ final class Reception: HTTPClientResponseDelegate {
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
         var stored = 0
-        /// The promise for which the paused engine waits. It succeeds when fewer bytes are stored than the limit, or when the exchange
-        /// ends.
+        /// The promise for which the paused engine waits. It succeeds when the number of stored bytes falls below the limit, or when the
+        /// exchange ends.
         var taken: EventLoopPromise<Void>?
         /// The end of the exchange.
         var end: Result<Void, any Error>?
@@ -38,28 +38,28 @@ final class Reception: HTTPClientResponseDelegate {
         var headReader: HeadReader?
         /// The reader that waits for a chunk.
         var chunkReader: ChunkReader?
-        /// The time by which the head of a success must have arrived, if the response is streamed.
+        /// If the response is streamed: the time by which the head of a success must have arrived.
         var headDeadline: NIODeadline?
-        /// The time at which the last byte was sent or received, if the response is streamed.
+        /// If the response is streamed: the time at which the last byte was sent or received.
         var lastActivity = NIODeadline.distantPast
         /// The next check of a streamed exchange.
         var check: Scheduled<Void>?
-        /// Whether a streamed exchange has taken too long. The engine reports its end as a cancellation, which is replaced by a timeout.
+        /// Whether a streamed exchange has taken too long. The engine then reports a cancellation, which is replaced by a timeout.
         var isExpired = false
     }
 
-    /// The times of a streamed exchange. The engine can't enforce them, because its deadline includes the body.
+    /// The time limits of a streamed exchange. The engine can't enforce them, because its deadline includes the body.
     struct Limits {
         /// The time by which the head of a success must have arrived. For any other response, it is the end of the whole exchange.
         var headDeadline: NIODeadline
-        /// The longest time without a byte in either direction.
+        /// The maximum time without a byte in either direction.
         var idle: TimeAmount
     }
 
-    /// An error that reports that the exchange ended without a head and without an error of the engine.
+    /// An error that reports that the exchange ended without a head and without an engine error.
     struct NoHead: Error {}
 
-    /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver the chunk that it has already read.
+    /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver a chunk that it has already read.
     static let mostStored = 65_536
     private let state = Mutex(State())
     private let member: EventLoops.Member
@@ -70,10 +70,10 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Creates the reception of an exchange and reserves its event loop.
     /// - Parameters:
-    ///   - loops: The event loops, one of which runs the exchange.
+    ///   - loops: The event loops. One of them runs the exchange.
     ///   - host: The host of the request.
     ///   - body: The body of the request, if it is streamed.
-    ///   - limits: The times of a streamed exchange; `nil` if the engine enforces the deadline.
+    ///   - limits: The time limits of a streamed exchange; `nil` if the engine enforces the deadline.
     init(_ loops: EventLoops, host: String, sending body: RequestBody? = nil, limits: Limits? = nil) {
         let (member, wasIdle) = loops.acquire(host: host)
         (self.member, self.wasIdle, self.limits) = (member, wasIdle, limits)
@@ -82,8 +82,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Sends a request and returns the head of its response. Call it once.
     ///
-    /// If the event loop is idle, the loop starts the exchange itself: started from this thread, the exchange would wake the loop several
-    /// times. If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
+    /// If the event loop is idle, the loop itself starts the exchange. If this thread started it, the exchange would wake the loop several
+    /// times. If the loop is busy, it is awake, so this thread starts the exchange meanwhile.
     /// - Parameters:
     ///   - request: The request.
     ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
@@ -104,7 +104,8 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Starts the exchange, unless it was canceled. A cancellation between the check and the start is detected at the end of this method.
+    /// Starts the exchange, unless it was canceled. If it is canceled between the check and the start, the end of this method detects the
+    /// cancellation.
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
@@ -120,8 +121,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a streamed exchange that has taken too long, or schedules the next check for the earliest time at which it can expire. So
-    /// activity costs no timer. The time in which the reader takes no bytes doesn't count.
+    /// Ends a streamed exchange that has taken too long. Otherwise, schedules the next check for the earliest time at which it can expire.
+    /// So activity needs no timer. The time in which the reader takes no bytes doesn't count.
     private func checkLimits(_ limits: Limits) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
@@ -138,8 +139,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isExpired { cancel() }
     }
 
-    /// Records that the caller has received the body: from now on, the time in which the caller takes no bytes doesn't count as silence of
-    /// the server.
+    /// Records that the caller has received the body. From now on, the time in which the caller takes no bytes doesn't count for the idle
+    /// timeout.
     func handOut() {
         if limits != nil { state.withLock { $0.hasReader = true } }
     }
@@ -149,7 +150,7 @@ final class Reception: HTTPClientResponseDelegate {
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
     }
 
-    /// Ends the exchange, if it has not ended. If it has not begun, it will not begin.
+    /// Ends the exchange, if it has not ended. An exchange that has not begun will not begin.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true
@@ -177,7 +178,7 @@ final class Reception: HTTPClientResponseDelegate {
     }
 
     /// Passes a chunk to the waiting reader, or stores it. After the end of the exchange, chunks are dropped.
-    /// - Returns: A future that succeeds when the engine should continue to read.
+    /// - Returns: A future that succeeds when the engine should continue reading.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
             if limits != nil { state.lastActivity = .now() }
@@ -192,7 +193,7 @@ final class Reception: HTTPClientResponseDelegate {
         return taken?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
     }
 
-    /// Does nothing: the end of the exchange is reported by the task's future.
+    /// Does nothing, because the task's future reports the end of the exchange.
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
     /// Records the end of the exchange. The reader still gets the chunks that arrived before the end. Only the first call has an effect.
@@ -210,7 +211,7 @@ final class Reception: HTTPClientResponseDelegate {
         guard let (headReader, head, chunkReader, taken) = waiting else { return }
         member.release()
         sender?.close()
-        // The engine no longer waits for the promise, but it must be completed.
+        // The engine no longer waits for the promise. It must be completed nevertheless.
         taken?.succeed()
         if let head { headReader?.resume(returning: head) } else { headReader?.resume(throwing: result.failure ?? NoHead()) }
         if let error = result.failure { chunkReader?.resume(throwing: error) } else { chunkReader?.resume(returning: nil) }
@@ -218,8 +219,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// Returns the complete body, if the exchange has ended successfully, and removes it.
-    /// - Returns: `nil` if the exchange is still in progress or has failed; then the caller must read the body with ``next()``.
+    /// If the exchange has ended successfully, returns the complete body and removes it.
+    /// - Returns: `nil` if the exchange is still in progress or has failed. The caller must then read the body with ``next()``.
     func whole() -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end else { return nil }
@@ -229,8 +230,8 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    /// Returns the next chunk of the body, or `nil` at its end. Only one task may read. Canceling the task ends the exchange.
-    /// - Throws: The engine's error, after all chunks that arrived before it.
+    /// Returns the next chunk of the body, or `nil` at its end. Only one task may read. If the task is canceled, the exchange ends.
+    /// - Throws: The engine's error, after all chunks that arrived before the error.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await nextChunk()
@@ -239,7 +240,7 @@ final class Reception: HTTPClientResponseDelegate {
         }.map { [UInt8](buffer: $0) }
     }
 
-    /// Returns a stored chunk, or waits for one. If this frees enough room, the engine continues to read.
+    /// Returns a stored chunk, or waits for a chunk. If enough bytes were taken, the engine continues reading.
     private func nextChunk() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
@@ -258,10 +259,11 @@ final class Reception: HTTPClientResponseDelegate {
     }
 }
 
-/// The reader of one body. Releasing it before the end of the body closes the request, so an unread response doesn't block a connection.
+/// The reader of one body. If it is released before the end of the body, the request is closed. So an unread response doesn't block a
+/// connection.
 final class BodyReader: Sendable {
     private let reception: Reception
-    /// Retains the engine, which must not be shut down while a body is read.
+    /// Retains the engine, because it must not be shut down while a body is read.
     private let engine: AsyncHTTPClientTransport.Engine
 
     /// Creates the reader of a response.

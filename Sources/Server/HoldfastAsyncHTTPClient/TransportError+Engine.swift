@@ -8,14 +8,19 @@ import ResilientHTTP
 extension TransportError {
     /// Converts an error of AsyncHTTPClient.
     ///
-    /// | failure | code | |---|---| | name lookup, connection, TLS handshake or proxy | `unreachable`, or `noInternet` if there is no
-    /// network | | invalid certificate | `untrusted` | | no response in time | `timeout` | | connection closed during the exchange |
-    /// `connectionLost` | | canceled task | `cancelled` | | invalid address | `invalidRequest` |
+    /// | failure | code |
+    /// |---|---|
+    /// | name lookup, connection, TLS handshake or proxy | `unreachable`, or `noInternet` if there is no network |
+    /// | invalid certificate | `untrusted` |
+    /// | no response in time | `timeout` |
+    /// | connection closed during the exchange | `connectionLost` |
+    /// | canceled task | `cancelled` |
+    /// | invalid address | `invalidRequest` |
     ///
-    /// `wasSent` is only `false` if no connection can have been established.
+    /// `wasSent` is only `false` if certainly no connection was established.
     /// - Parameters:
-    ///   - error: The engine's error. A `TransportError` is used as it is.
-    ///   - isReceiving: Whether the head of the response had arrived. If so, an unknown error means that the connection was lost.
+    ///   - error: The error of AsyncHTTPClient. A `TransportError` is returned unchanged.
+    ///   - isReceiving: Whether the head of the response had arrived. If it had, an unknown error means that the connection was lost.
     init(asyncHTTPClient error: any Error, isReceiving: Bool) {
         if let error = error as? TransportError {
             self = error
@@ -30,8 +35,8 @@ extension TransportError {
         )
     }
 
-    /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. A wrong `false` would allow
-    /// the client to repeat a request that the server has processed, so unclear cases are `true`.
+    /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. In unclear cases, the request
+    /// counts as sent. Otherwise, the client could repeat a request that the server has already processed.
     private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
         switch error {
         case let error as HTTPClientError: meaning(of: error)
@@ -46,7 +51,8 @@ extension TransportError {
         }
     }
 
-    /// Returns the meaning of an error of the engine. Errors before the end of the connection's handshakes mean that nothing was sent.
+    /// Returns the meaning of an AsyncHTTPClient error. If the error occurs before the end of the connection's handshakes, nothing was
+    /// sent.
     private static func meaning(of error: HTTPClientError) -> (Code, wasSent: Bool)? {
         switch error {
         case .cancelled, .requestStreamCancelled: (.cancelled, true)
@@ -70,7 +76,7 @@ extension TransportError {
     private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
         switch error {
         case .handshakeFailed(let cause):
-            // No part of the request is written before the end of the handshake.
+            // The request is written only after the end of the handshake.
             "\(cause)".contains("CERTIFICATE") ? (.untrusted, false) : (.unreachable, false)
         case .noCertificateToValidate, .unableToValidateCertificate: (.untrusted, false)
         default: (.connectionLost, true)

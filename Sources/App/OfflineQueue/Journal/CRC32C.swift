@@ -1,4 +1,4 @@
-/// Computes the CRC-32C (Castagnoli, RFC 3720) of bytes, eight bytes at a time. The parts may be of any size.
+/// Computes the CRC-32C (Castagnoli, RFC 3720) of bytes, eight bytes at a time. The bytes may be added in parts of any size.
 struct CRC32C {
     private var register: UInt32 = 0xFFFF_FFFF
 
@@ -28,7 +28,7 @@ struct CRC32C {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    /// Table `k` has, at `256 * k`, the effect of a byte that is followed by `k` zeros.
+    /// At the index `256 * k`, table `k` begins. It has the effect of a byte that is followed by `k` zeros.
     private static let tables: [UInt32] = {
         var tables = (0..<256).map { byte in
             (0..<8).reduce(UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }

@@ -2,24 +2,24 @@ import PrivateFiles
 
 /// Reads the frames of a segment one after another, through a window of 256 KiB.
 ///
-/// The scanner trusts nothing in the file: it returns a frame only if its length, sequence number, version and checksum are right, and
-/// never reads beyond `limit`.
+/// The scanner doesn't trust the contents of the file. It returns a frame only if its length, sequence number, version and checksum are
+/// right. It never reads after `limit`.
 struct FrameScanner {
     /// The result at an offset.
     enum Item {
         case frame(JournalFrame, flags: UInt16)
         /// A whole frame of a newer version of the format, which this version can't read.
         case newer(Int)
-        /// There is no whole frame at this offset.
+        /// There is no complete frame at this offset.
         case none
     }
 
     let file: any JournalFile
     let salt: UInt64
-    /// No frame goes beyond this offset.
+    /// The offset at which all frames must end.
     let limit: Int
     var offset: Int
-    /// Bytes that are read instead of those of the file, from an offset on.
+    /// Bytes that the scanner reads instead of the file's bytes, from an offset on.
     private let overlay: (offset: Int, bytes: [UInt8])?
     private var window: [UInt8] = []
     private var windowOffset = 0
@@ -35,9 +35,9 @@ struct FrameScanner {
         (self.file, self.salt, self.limit, self.offset, self.overlay) = (file, salt, limit, offset, overlay)
     }
 
-    /// Returns the frame at the offset and moves behind it. Without a frame, the offset stays.
-    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number does not count: it may be an old
-    ///   one.
+    /// Returns the frame at the offset and moves to its end. If there is no frame, the offset doesn't change.
+    /// - Parameter sequences: The sequence numbers that are possible here. A frame with another number is ignored, because it may be an old
+    ///   frame.
     mutating func next(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> Item {
         guard try fill(FrameFormat.headerSize) else { return .none }
         let start = offset - windowOffset
@@ -66,7 +66,8 @@ struct FrameScanner {
         return .frame(JournalFrame(header: header, payload: payload), flags: window.number(UInt16.self, at: start + 10))
     }
 
-    /// Returns the next whole frame, at this or any later offset, and moves behind it. Used after damage. O(bytes up to the frame).
+    /// Returns the next complete frame at this or any later offset, and moves to its end. It is used after damage. O(bytes up to the
+    /// frame).
     mutating func search(_ sequences: ClosedRange<UInt64>) throws(FileFailure) -> (JournalFrame, flags: UInt16, offset: Int)? {
         while offset + FrameFormat.headerSize <= limit {
             let start = offset
@@ -76,14 +77,14 @@ struct FrameScanner {
         return nil
     }
 
-    /// Returns whether there is nothing but zeros where the header of a frame would be.
+    /// Returns whether all bytes are zero where the header of a frame would be.
     mutating func isAtZeros() throws(FileFailure) -> Bool {
         let count = min(FrameFormat.headerSize, limit - offset)
         guard try fill(count) else { return true }
         return window[(offset - windowOffset)...].prefix(count).allSatisfy { $0 == 0 }
     }
 
-    /// Returns how many bytes there are from the offset to the last one that isn't 0.
+    /// Returns the number of bytes from the offset to the last byte that isn't 0.
     func usedBytes() throws(FileFailure) -> Int {
         var (position, used) = (offset, 0)
         while position < limit {
@@ -95,7 +96,7 @@ struct FrameScanner {
         return used
     }
 
-    /// Reads ahead, and returns whether a number of bytes from the offset on are there.
+    /// Reads ahead. Returns whether the given number of bytes exist from the offset on.
     private mutating func fill(_ count: Int) throws(FileFailure) -> Bool {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return true }
         guard offset + count <= limit else { return false }
@@ -111,7 +112,7 @@ struct FrameScanner {
 }
 
 extension JournalFile {
-    /// Reads bytes, fewer only at the end of the file. Repeats interrupted and short reads.
+    /// Reads bytes. It returns fewer bytes only at the end of the file. Interrupted and short reads are repeated.
     func readAll(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -126,7 +127,7 @@ extension JournalFile {
         return bytes
     }
 
-    /// Writes all bytes, and repeats interrupted and short writes. If it throws, some of the bytes may have been written.
+    /// Writes all bytes. Interrupted and short writes are repeated. If it throws, some of the bytes may have been written.
     func writeAll(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -138,7 +139,8 @@ extension JournalFile {
         }
     }
 
-    /// Syncs, and repeats that only if it was interrupted: after a failure, the bytes may be lost although the next sync succeeds.
+    /// Syncs the file. The sync is repeated only if it was interrupted. After a failure, the bytes may be lost although the next sync
+    /// succeeds.
     func syncAll() throws(FileFailure) -> SyncStrength {
         while true {
             do throws(FileFailure) {

@@ -1,11 +1,12 @@
 import PrivateFiles
 import Timekeeping
 
-/// A file of frames that survives kills of the process and losses of power, and that several processes and app extensions may use at once.
+/// A file of records (frames) that survives kills of the process and losses of power. Several processes and app extensions may use it at
+/// the same time.
 ///
-/// A journal keeps a ``JournalState`` up to date with its frames. ``transact(durability:_:)`` passes the state to a closure, which may
-/// append frames. The frames of one transaction become visible together or not at all. Payloads need not stay in memory: ``payload(of:)``
-/// reads them from the file.
+/// A journal applies its frames to a ``JournalState``. ``transact(durability:_:)`` passes the state to a closure, which may append frames.
+/// Either all frames of one transaction become visible or none. Payloads need not stay in memory: ``payload(of:)`` reads them from the
+/// file.
 ///
 /// ```swift
 /// let journal = try await Journal.open(folder, state: Records())
@@ -16,14 +17,14 @@ import Timekeeping
 /// ```
 ///
 /// **Guarantees.** When a transaction returns, its frames survive the end of the process. They survive a loss of power after at most
-/// ``JournalOptions/syncDelay``, or at once with ``JournalDurability/powerLoss``. After a loss of power the journal has the frames up to
-/// some transaction, without gaps. A damaged range is set aside and reported, and the frames behind it stay.
+/// ``JournalOptions/syncDelay``, or at once with ``JournalDurability/powerLoss``. After a loss of power, the journal has all frames up to
+/// some transaction, without gaps. If a range of the file is damaged, it is copied to another file and reported. The frames after it stay.
 ///
-/// **Locks.** Processes exclude each other by a lock on a file for the length of one call. No lock is held between calls, so that the
-/// system can suspend the app at any time. A waiting task polls every millisecond and blocks no thread.
+/// **Locks.** During each call, a lock on a file excludes other processes. The process holds no lock between calls, so that the system can
+/// suspend the app at any time. A waiting task polls every millisecond and blocks no thread.
 ///
-/// **Cost.** Opening reads the whole file. A transaction writes its frames with one call and waits for no sync. Frames that were not synced
-/// are kept in memory, up to about 4 MiB, to write them again if a sync fails.
+/// **Cost.** Opening reads the whole file. A transaction writes its frames with one system call and waits for no sync. Frames that were not
+/// synced are also kept in memory, up to about 4 MiB. If a sync fails, they are written again.
 package final class Journal<State: JournalState>: Sendable {
     private let maintenance: Maintenance<State>
     private let options: JournalOptions
@@ -33,14 +34,14 @@ package final class Journal<State: JournalState>: Sendable {
         maintenance = Maintenance(core)
     }
 
-    /// Opens the journal in a folder, creates the folder if there is none, and repairs the file.
+    /// Opens the journal in a folder and repairs the file. If the folder doesn't exist, it is created.
     /// - Parameters:
     ///   - folder: A folder that contains nothing else.
     ///   - state: The state without any frame.
-    ///   - files: The files of the system, or those of a test.
+    ///   - files: The files of the system, or the files of a test.
     ///   - options: The settings.
-    /// - Throws: ``JournalError/locked`` before the device was unlocked: nothing was changed then. ``JournalError/busy`` if another process
-    ///   holds the lock for longer than ``JournalOptions/lockTimeout``. A file of a newer format is no error: see
+    /// - Throws: ``JournalError/locked`` before the device was unlocked; then nothing was changed. ``JournalError/busy`` if another process
+    ///   holds the lock for longer than ``JournalOptions/lockTimeout``. A file of a newer format is no error, see
     ///   ``RecoveryReport/newerVersion``.
     package static func open(
         _ folder: String,
@@ -50,33 +51,35 @@ package final class Journal<State: JournalState>: Sendable {
     ) async throws -> Journal {
         let journal = Journal(core: JournalCore(folder: folder, state: state, files: files, options: options))
         try await journal.exclusively { _ in }
-        // The recovery syncs what it found; a failed sync is repeated by the maintenance.
+        // The recovery syncs the frames that it found. If this sync failed, the maintenance repeats it.
         journal.maintenance.noteFrames()
         return journal
     }
 
-    /// The findings of the recovery when the journal was opened, and of repairs since.
+    /// The results of the recovery when the journal was opened, and of later repairs.
     package var report: RecoveryReport { maintenance.withCore { $0.report } }
 
-    /// Runs a closure with the state, without reading frames of other processes. It takes no lock of the file and does no I/O.
+    /// Runs a closure with the state. It does no I/O, takes no lock of the file, and doesn't read new frames of other processes.
     ///
-    /// The closure must be short. It may change parts of the state that don't depend on frames, such as a list of changes to report.
+    /// The closure must be short. It may change the parts of the state that don't depend on frames, such as a list of changes to report.
     package func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try maintenance.withCore { try body(&$0.state) }
     }
 
-    /// Applies the frames of other processes to the state; then runs a closure, which may append frames to the journal, and applies them.
+    /// Applies the new frames of other processes to the state, and then runs a closure. The closure may append frames to the journal, which
+    /// are also applied.
     ///
     /// No other transaction of any process runs at the same time. If the closure throws, nothing is appended. The closure must be short and
-    /// must not use the journal. A transaction without frames writes nothing: it only brings the state up to date.
+    /// must not use the journal. A transaction without frames doesn't write. It only applies the new frames of other processes.
     ///
-    /// If the task is canceled, the call either throws `CancellationError` and has appended nothing, or succeeds.
+    /// If the task is canceled, there are two possible results: the call throws `CancellationError` and has appended nothing, or it
+    /// succeeds.
     /// - Parameters:
     ///   - durability: The failures that the frames survive when the call returns.
     ///   - body: Reads the state and appends frames.
     /// - Returns: The result of the closure.
-    /// - Throws: ``JournalError``, `CancellationError`, or the error of the closure. After ``JournalError/notDurable`` the frames are in
-    ///   the journal; after all other errors nothing was appended.
+    /// - Throws: ``JournalError``, `CancellationError`, or the error of the closure. After ``JournalError/notDurable``, the frames are in
+    ///   the journal. After all other errors, nothing was appended.
     @discardableResult package func transact<Result>(
         durability: JournalDurability = .processKill,
         _ body: (_ state: State, _ transaction: inout JournalTransaction) throws -> Result
@@ -86,28 +89,28 @@ package final class Journal<State: JournalState>: Sendable {
         return result
     }
 
-    /// Returns the payload of a frame. Waits for no other process, and takes no lock of the file.
+    /// Returns the payload of a frame. It doesn't wait for other processes, and takes no lock of the file.
     ///
-    /// The method searches a sparse index and walks over at most 16 KiB of frames.
+    /// The method searches a sparse index and then reads at most 16 KiB of frames.
     /// - Parameter sequence: The sequence number of a frame that the state has applied and keeps.
-    /// - Throws: ``JournalError/missing(_:)`` if the frame is no longer in the journal, ``JournalError/damaged(_:)`` if its bytes have
+    /// - Throws: ``JournalError/missing(_:)`` if the frame is no longer in the journal. ``JournalError/damaged(_:)`` if its bytes have
     ///   changed.
     package func payload(of sequence: UInt64) throws(JournalError) -> [UInt8] {
         let reader = try maintenance.withCore { core throws(JournalError) in try core.reader(of: sequence) }
         return try reader.payload()
     }
 
-    /// Waits until all frames of this process's view survive a loss of power.
-    /// - Throws: ``JournalError/notDurable`` if the medium can't store them.
+    /// Waits until all frames that this process has applied survive a loss of power.
+    /// - Throws: ``JournalError/notDurable`` if the frames can't be synced to the medium.
     package func sync() async throws {
         try await maintenance.sync(upTo: maintenance.withCore { $0.lastSequence })
     }
 
-    /// Removes the frames that the state doesn't keep, and waits for the end. The journal also compacts by itself, when the dead bytes
-    /// exceed the live bytes and ``JournalOptions/compactionThreshold``.
+    /// Removes the frames that are no longer needed, and waits for the end. The journal also compacts automatically when these frames have
+    /// more bytes than the needed frames and than ``JournalOptions/compactionThreshold``.
     package func compact() async throws { try await maintenance.compact() }
 
-    /// Makes this place and device the owner of the journal: ``RecoveryReport/isRestored`` becomes `false`.
+    /// Makes this folder and device the owner of the journal. ``RecoveryReport/isRestored`` then becomes `false`.
     package func adopt() async throws {
         try await exclusively { core in
             if core.report.newerVersion == nil { try core.rewrite(device: core.device()) }
@@ -115,8 +118,8 @@ package final class Journal<State: JournalState>: Sendable {
         }
     }
 
-    /// Runs a closure while this process has the lock and the state is up to date. Polls for the lock every millisecond.
-    /// - Throws: ``JournalError/busy`` after ``JournalOptions/lockTimeout``, `CancellationError` if the task is canceled before the closure
+    /// Runs a closure while this process has the lock and has applied all frames. It polls for the lock every millisecond.
+    /// - Throws: ``JournalError/busy`` after ``JournalOptions/lockTimeout``. `CancellationError` if the task is canceled before the closure
     ///   runs.
     private func exclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) async throws -> Result {
         let deadline = options.clock.now + options.lockTimeout

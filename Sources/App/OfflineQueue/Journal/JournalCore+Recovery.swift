@@ -1,8 +1,8 @@
 import PrivateFiles
 
 extension JournalCore {
-    /// Applies the frames that were appended since the last call. Reads all frames if another process has replaced the segment, which is
-    /// visible by the missing name of the open file.
+    /// Applies the frames that were appended since the last call. If another process has replaced the segment, the open file has no name
+    /// any more. All frames are then read again from the new segment.
     mutating func catchUp() throws(FileFailure) {
         guard let segment = place else { return try load() }
         let status = try segment.file.status()
@@ -12,8 +12,8 @@ extension JournalCore {
         if next.contains(where: { $0 != 0 }) { try scan(isLoading: false) }
     }
 
-    /// Reads the segment from its beginning, and repairs it: cuts an incomplete end, sets damage aside, and syncs frames that a killed
-    /// process may not have synced.
+    /// Reads the segment from its beginning, and repairs it. An incomplete end is cut. Damaged bytes are copied to another file. Frames
+    /// that a killed process may not have synced are synced.
     private mutating func load() throws(FileFailure) {
         let isFirst = segment == nil
         report.newerVersion = nil
@@ -34,7 +34,7 @@ extension JournalCore {
         state.restart()
         try scan(isLoading: true)
         guard report.newerVersion == nil else { return }
-        // Frames of a process that was killed may not be on the medium.
+        // A process that was killed may not have synced its frames.
         if let task = prepareSync(always: true) {
             do throws(FileFailure) {
                 finishSync(task, try task.run())
@@ -42,16 +42,16 @@ extension JournalCore {
                 mustRewrite = true
             }
         }
-        // The damage is set aside: a segment without it need not be repaired again.
+        // The damaged bytes were copied to another file. In a new segment without them, they need not be repaired again.
         if segment?.damaged.isEmpty == false { try? rewrite() }
     }
 
-    /// Opens the segment, and creates it if this process has never had one.
+    /// Opens the segment. If this process has never had a segment, it may be created.
     private func openSegment() throws(FileFailure) -> any JournalFile {
         do throws(FileFailure) {
             return try files.open(path, creating: false)
         } catch {
-            // Only the first time: an existing journal must not be replaced by an empty one.
+            // Only the first opening creates a segment, so that an empty journal never replaces an existing one.
             guard error.isMissing, segment == nil else { throw error }
             let header = SegmentHeader(
                 salt: .random(in: .min ... .max),
@@ -65,21 +65,21 @@ extension JournalCore {
         }
     }
 
-    /// Returns a digest that identifies this device and place: of the device's id, or of the inode of the folder.
+    /// Returns a digest of the device's id. Without an id, it returns a digest of the inode of the folder.
     func device() throws(FileFailure) -> UInt128 {
         if let id = options.deviceID { return PrivateFile.digest(id) }
         return PrivateFile.digest("\(try files.status(of: folder).identity.inode)")
     }
 
-    /// Removes segments that a killed process left unfinished. If another process is writing one at this moment, its rename fails, and it
-    /// tries again later.
+    /// Removes incomplete segments of killed processes. If another process is writing a segment at this moment, the rename of that process
+    /// fails, and it tries again later.
     private func removeDrafts() throws(FileFailure) {
         for name in try files.names(in: folder) where name.hasSuffix(SegmentDraft.suffix) {
             try? files.remove(folder + "/" + name)
         }
     }
 
-    /// Gives a file without a readable header another name, so that a new journal can be created.
+    /// Renames a file without a readable header, so that a new journal can be created.
     private mutating func setAside(_ file: any JournalFile, size: Int) throws(FileFailure) {
         let aside = folder + "/damaged-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         try files.rename(path, to: aside)
@@ -90,16 +90,17 @@ extension JournalCore {
 }
 
 extension JournalCore {
-    /// Applies the frames from the end on, transaction by transaction.
+    /// Applies the frames after the end of the known ones, transaction by transaction.
     ///
-    /// Sequence numbers grow in the part that was copied by a compaction, and have no gaps in the part that was appended. A frame with an
-    /// unexpected number, or with flags that don't continue the transaction, counts as damage.
-    /// - Parameter isLoading: Whether the segment is read from its beginning. The bytes of the frames are then not kept for a rewrite.
+    /// In the part that a compaction copied, sequence numbers grow. In the part that was appended, they also have no gaps. A frame counts
+    /// as damage if its number is not expected, or if its flags don't continue the transaction.
+    /// - Parameter isLoading: Whether the segment is read from its beginning. If it is, the bytes of the frames are not kept in memory for
+    ///   a rewrite.
     private mutating func scan(isLoading: Bool) throws(FileFailure) {
         guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
             return
         }
-        // The frames of a transaction that isn't complete.
+        // The frames of a transaction that isn't complete yet.
         var group: [(frame: JournalFrame, flags: UInt16)] = []
         while let segment = place {
             let isBase = scanner.offset < segment.header.baseOffset
@@ -128,7 +129,8 @@ extension JournalCore {
         }
     }
 
-    /// Adds a complete transaction to the segment and applies its frames to the state. Marks only move the synced offset.
+    /// Adds a complete transaction to the segment and applies its frames to the state. A mark is a frame of the journal itself. It contains
+    /// the offset up to which the segment was synced, and only changes this offset.
     private mutating func apply(_ group: [(frame: JournalFrame, flags: UInt16)], isLoading: Bool) {
         guard let segment = place else { return }
         var bytes: [UInt8] = []
@@ -148,20 +150,21 @@ extension JournalCore {
         }
     }
 
-    /// Handles bytes that are not a frame. Before the last mark they were synced once, so that the medium has damaged them: they are set
-    /// aside, and reading continues behind them. After it, a crash left them: they and everything behind them are cut.
+    /// Handles bytes that are not a frame. Bytes before the last mark were synced once, so the medium has damaged them. They are copied to
+    /// another file, and reading continues after them. Bytes after the last mark were left by a crash. They and all bytes after them are
+    /// cut.
     /// - Parameters:
     ///   - offset: The offset of the bytes.
     ///   - next: The smallest sequence number that can follow.
     ///   - pending: The number of frames of the incomplete transaction before the offset.
-    /// - Returns: The offset from which frames are read; `nil` at the end.
+    /// - Returns: The offset at which reading continues; `nil` at the end.
     private mutating func repair(at offset: Int, next: UInt64, pending: Int) throws(FileFailure) -> Int? {
         guard let segment = place else { return nil }
         var scanner = FrameScanner(segment.file, salt: segment.header.salt, from: offset, to: segment.size)
         let isBase = offset < segment.header.baseOffset
         let used = try scanner.usedBytes()
         if !isBase, used == 0, pending == 0 { return nil }
-        // The whole frames behind it, and what their marks say.
+        // The complete frames after the offset, and the offsets in their marks.
         let sequences = next...max(next, segment.header.baseSequence) + UInt64(segment.size)
         var resumption: (offset: Int, sequence: UInt64)?
         var (synced, frames) = (segment.header.baseOffset, pending)
@@ -175,15 +178,15 @@ extension JournalCore {
             try cut()
             return nil
         }
-        // Without a whole frame behind it, the damage reaches to the end.
+        // If no complete frame follows, the damage reaches to the end.
         let (end, sequence) = resumption ?? (max(segment.size, segment.header.baseOffset), max(next, segment.header.baseSequence))
         try quarantine(segment.end..<end, sequences: segment.nextSequence..<max(sequence, segment.nextSequence))
         self.segment?.skip(to: end, nextSequence: sequence)
         return end
     }
 
-    /// Overwrites everything behind the frames with zeros, and syncs them. Until they are on the medium, a later crash could combine a new
-    /// frame with old ones behind it, so that ``mustRewrite`` is set meanwhile.
+    /// Overwrites all bytes after the frames with zeros, and syncs them. Before the sync ends, a crash could combine a new frame with old
+    /// frames after it. Therefore ``mustRewrite`` is set until then.
     mutating func cut() throws(FileFailure) {
         guard let segment = place else { return }
         let file = segment.file
@@ -197,7 +200,7 @@ extension JournalCore {
         mustRewrite = false
     }
 
-    /// Copies damaged bytes to a file and reports them. If the copy fails, the bytes stay in the journal.
+    /// Copies damaged bytes to a file and reports them. If the copy fails, the bytes are only in the journal.
     private mutating func quarantine(_ range: Range<Int>, sequences: Range<UInt64>) throws(FileFailure) {
         guard let segment = place else { return }
         var path: String? = "\(folder)/damaged-\(String(segment.header.salt, radix: 16))-\(range.lowerBound)"

@@ -1,16 +1,16 @@
 package import PrivateFiles
 
-/// A sync that runs without the lock and without the state, on the file that was the journal when it was prepared.
+/// A sync of the file that was the journal when the sync was prepared. It runs without the lock and without the state.
 package struct SyncTask: Sendable {
     fileprivate let file: any JournalFile
-    /// The offset up to which the sync covers the frames.
+    /// The offset up to which the sync covers the file.
     fileprivate let end: Int
     fileprivate let salt: UInt64
     fileprivate let sequence: UInt64
-    /// The folder and its files, if the name of the file must be synced too.
+    /// The folder and its files; `nil` if only the content of the file must be synced, but not its name.
     fileprivate let folder: (files: any JournalFileSystem, path: String)?
 
-    /// Syncs the file, and the folder if the name of the file may not survive a loss of power.
+    /// Syncs the file. Also syncs the folder if the name of the file may not survive a loss of power.
     package func run() throws(FileFailure) -> SyncStrength {
         let strength = try file.syncAll()
         if let folder { try folder.files.syncFolder(folder.path) }
@@ -19,11 +19,11 @@ package struct SyncTask: Sendable {
 }
 
 extension JournalCore {
-    /// Whether frames may not survive a loss of power.
+    /// Whether some frames may not survive a loss of power.
     package var needsSync: Bool { syncedSequence < lastSequence }
 
     /// Returns a sync of all frames.
-    /// - Parameter always: Whether a sync is returned even if all frames are synced, such as for the name of a new segment.
+    /// - Parameter always: Whether a sync is returned even if all frames are synced. Use it to sync the name of a new segment.
     /// - Returns: `nil` if no sync is needed.
     package func prepareSync(always: Bool = false) -> SyncTask? {
         guard let segment = place, needsSync || always else { return nil }
@@ -36,24 +36,24 @@ extension JournalCore {
         )
     }
 
-    /// Notes that a sync has succeeded.
+    /// Records that a sync has succeeded.
     package mutating func finishSync(_ task: SyncTask, _ strength: SyncStrength) {
         report.downgrade = strength < .medium ? strength : nil
         syncedSequence = max(syncedSequence, task.sequence)
-        // Another segment may have replaced that one.
+        // Another segment may have replaced the synced segment.
         guard segment?.header.salt == task.salt else { return }
         segment?.noteSynced(upTo: task.end)
         segment?.isNameSynced = true
     }
 
-    /// Notes that a sync has failed. The segment must be rewritten: the system may have dropped the bytes, and another sync would succeed
-    /// without writing them.
+    /// Records that a sync has failed. The system may have dropped the bytes, and another sync would succeed without writing them.
+    /// Therefore all frames must be written to a new segment.
     package mutating func failSync(_ task: SyncTask) {
         if segment?.header.salt == task.salt { mustRewrite = true }
     }
 
-    /// Writes all frames to a new segment and syncs it. For ``exclusively(_:)``, after a sync has failed or to set the device.
-    /// - Parameter device: The digest of the device that the journal belongs to from then on; `nil` for no change.
+    /// Writes all frames to a new segment and syncs it. Call it within ``exclusively(_:)``, after a failed sync or to set the device.
+    /// - Parameter device: The digest of the device that the journal then belongs to; `nil` for no change.
     package mutating func rewrite(device: UInt128? = nil) throws(FileFailure) {
         guard var compaction = try beginCompaction(keepingAll: true, device: device) else { return }
         do throws(FileFailure) {

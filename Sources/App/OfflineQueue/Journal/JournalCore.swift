@@ -1,15 +1,15 @@
 package import PrivateFiles
 
-/// The journal without threads and waits: the view that one process has of the file, and its operations on it.
+/// The journal without threads and waits. It contains what one process has read from the file, and the operations on the file.
 ///
 /// The folder has these files:
-/// - `journal`, the segment. A new one replaces it by its name.
+/// - `journal`, the segment: the file with the frames. A new segment replaces it by a rename.
 /// - `lock`, which a process locks while it appends or repairs. It is never removed.
 /// - `journal.N.new`, a segment that is being written.
 /// - `damaged-N-OFFSET`, damaged bytes that were copied from a segment.
 ///
-/// Invariants: `state` has applied all frames before `segment.end`, in order. Only a process that holds the lock writes to the file. As
-/// long as `mustRewrite` is set, nothing is appended to the present segment.
+/// Invariants: `state` has applied all frames before `segment.end`, in order. Only a process that holds the lock writes to the file. While
+/// `mustRewrite` is set, no frame is appended to the present segment.
 package struct JournalCore<State: JournalState>: Sendable {
     let folder: String
     let files: any JournalFileSystem
@@ -17,14 +17,14 @@ package struct JournalCore<State: JournalState>: Sendable {
     package internal(set) var state: State
     package internal(set) var report = RecoveryReport()
     var segment: JournalSegment?
-    /// The segment without its index and its bytes in memory, so that access copies no array.
+    /// The segment without its arrays (the index and the bytes in memory), so that reading this property copies no array.
     var place: SegmentPlace? { segment?.place }
-    /// Whether a sync or a cut has failed, so that the medium may differ from the file: all frames must be written to a new segment before
+    /// Whether a sync or a cut has failed. The medium may then differ from the file, so all frames must be written to a new segment before
     /// the next append.
     package internal(set) var mustRewrite = false
-    /// The sequence number of the last frame of the journal's user, without marks.
+    /// The sequence number of the last frame that the journal's user appended. Marks, the frames of the journal itself, don't count.
     package internal(set) var lastSequence: UInt64 = 0
-    /// The sequence number of the last of these frames that survives a loss of power.
+    /// The sequence number of the last user frame that survives a loss of power.
     package internal(set) var syncedSequence: UInt64 = 0
     private var lockFile: (any JournalFile)?
 
@@ -35,7 +35,7 @@ package struct JournalCore<State: JournalState>: Sendable {
     var path: String { folder + "/journal" }
     private var lockPath: String { folder + "/lock" }
 
-    /// Runs a closure while this process has the lock, after all frames were applied. Returns `nil` if another process has the lock.
+    /// Runs a closure while this process has the lock and has applied all frames. Returns `nil` if another process has the lock.
     package mutating func exclusively<Result>(_ body: (inout Self) throws -> Result) throws -> Result? {
         guard let lock = try takeLock() else { return nil }
         defer { lock.unlock() }
@@ -43,9 +43,9 @@ package struct JournalCore<State: JournalState>: Sendable {
         return try body(&self)
     }
 
-    /// Runs a closure that may append frames. For ``exclusively(_:)``.
+    /// Runs a closure that may append frames. Call it within ``exclusively(_:)``.
     ///
-    /// If bytes were synced since the last mark, a mark is written before the frames in the same write.
+    /// If bytes were synced since the last mark, the same write begins with a new mark.
     package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
         if let version = report.newerVersion { throw JournalError.newerVersion(version) }
         if mustRewrite { try rewrite() }
@@ -60,7 +60,7 @@ package struct JournalCore<State: JournalState>: Sendable {
         return result
     }
 
-    /// Returns a reader of a frame, which needs no lock.
+    /// Returns a reader for one frame. The reader needs no lock.
     func reader(of sequence: UInt64) throws(JournalError) -> JournalReader {
         guard let segment, let start = segment.start(of: sequence) else { throw .missing(sequence) }
         return JournalReader(
@@ -72,7 +72,7 @@ package struct JournalCore<State: JournalState>: Sendable {
         )
     }
 
-    /// Writes a mark of what was synced, if that isn't marked. For ``exclusively(_:)``.
+    /// Writes a mark with the synced offset, unless the last mark already contains it. Call it within ``exclusively(_:)``.
     package mutating func mark() throws(FileFailure) {
         guard let segment = place, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite,
             report.newerVersion == nil
@@ -80,8 +80,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         try append([], withMark: true, usingReserve: false)
     }
 
-    /// Writes frames at the end with one write, and applies them. If the write fails, the bytes that it left are cut; if that fails too,
-    /// the next transaction finds and cuts them.
+    /// Writes frames at the end with one write, and applies them. If the write fails, the bytes that it left are cut. If the cut also
+    /// fails, the next transaction cuts them.
     private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { throw .missing }
         let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)
@@ -110,8 +110,8 @@ package struct JournalCore<State: JournalState>: Sendable {
         lastSequence = frames.last?.header.sequence ?? lastSequence
     }
 
-    /// Extends the file so that a number of bytes fit behind the frames, and the reserve behind those. Writes zeros, so that a full disk is
-    /// found here and not in the middle of a frame.
+    /// Extends the file with zeros, so that there is space for the frames, and for the reserve after them. So a full disk is detected here
+    /// and not in the middle of a frame.
     private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
         guard let segment = place else { return }
         let needed = segment.end + count + (usingReserve ? 0 : options.reserve)
@@ -130,7 +130,7 @@ package struct JournalCore<State: JournalState>: Sendable {
     private mutating func takeLock() throws(FileFailure) -> (any JournalFile)? {
         if lockFile == nil { lockFile = try openLock() }
         guard let file = lockFile, try file.lock() else { return nil }
-        // If the file was replaced, other processes lock the new one.
+        // If the file was replaced, other processes lock the new file.
         do throws(FileFailure) {
             if try file.status().identity == files.status(of: lockPath).identity { return file }
         } catch {

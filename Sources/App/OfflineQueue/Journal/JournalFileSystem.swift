@@ -1,20 +1,20 @@
 package import PrivateFiles
 
-/// The calls of the system by which a journal uses its folder: a seam for tests that simulate failures and losses of power.
+/// The system calls that a journal uses for its folder. Tests replace them to simulate failures and losses of power.
 ///
-/// Calls may be interrupted (`EINTR`), and may read or write less than requested: the callers repeat them.
+/// Calls may be interrupted (`EINTR`), and may read or write fewer bytes than requested. The callers repeat them.
 package protocol JournalFileSystem: Sendable {
-    /// Creates a folder and its parents, for its owner alone, if there is none. Where the system can, excludes it from backups and protects
-    /// its files until the first unlock of the device.
+    /// Creates a folder and its parents with access for the owner only, if the folder doesn't exist. If the system supports it, the folder
+    /// is excluded from backups, and its files are protected until the first unlock of the device.
     func createFolder(_ path: String) throws(FileFailure)
     /// Returns the names in a folder.
     func names(in folder: String) throws(FileFailure) -> [String]
     /// Opens a file for reading and writing.
-    /// - Parameter creating: Whether the file is created, for its owner alone, if there is none.
+    /// - Parameter creating: Whether the file is created if it doesn't exist, with access for the owner only.
     func open(_ path: String, creating: Bool) throws(FileFailure) -> any JournalFile
-    /// Returns size, links and identity of the file with a name.
+    /// Returns the size, the number of links and the identity of the file with a name.
     func status(of path: String) throws(FileFailure) -> FileStatus
-    /// Gives a file another name in one step. A file that had this name loses it.
+    /// Renames a file atomically. If another file has the new name, it loses the name.
     func rename(_ path: String, to newPath: String) throws(FileFailure)
     /// Removes a name. Open files stay readable.
     func remove(_ path: String) throws(FileFailure)
@@ -24,7 +24,7 @@ package protocol JournalFileSystem: Sendable {
 
 /// An open file of a ``JournalFileSystem``. It is closed when it is released.
 package protocol JournalFile: AnyObject, Sendable {
-    /// Returns size, links and identity of the open file.
+    /// Returns the size, the number of links and the identity of the open file.
     func status() throws(FileFailure) -> FileStatus
     /// Reads at most a number of bytes; an empty result means the end of the file.
     func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8]
@@ -32,9 +32,9 @@ package protocol JournalFile: AnyObject, Sendable {
     func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int
     /// Sets the size of the file.
     func truncate(to size: Int) throws(FileFailure)
-    /// Syncs the content to the medium, and returns how far the system brought it.
+    /// Syncs the content to the medium. Returns how far the system brought the bytes.
     func sync() throws(FileFailure) -> SyncStrength
-    /// Locks the file and returns whether that succeeded. Does not wait.
+    /// Locks the file and returns whether that succeeded. It doesn't wait.
     func lock() throws(FileFailure) -> Bool
     /// Releases the lock.
     func unlock()

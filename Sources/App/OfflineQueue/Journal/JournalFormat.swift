@@ -1,4 +1,5 @@
-/// The header of a segment. A copy stands at ``copyOffset``, against damage; the frames begin at ``area``.
+/// The header of a segment. The segment also has a copy of the header at ``copyOffset``, in case the header is damaged. The frames begin at
+/// ``area``.
 ///
 /// | offset | bytes | |
 /// |---|---|---|
@@ -60,7 +61,7 @@ struct SegmentHeader: Equatable {
         guard slice.count >= size, slice.starts(with: magic) else { return .damaged }
         var bytes = Array(slice.prefix(size))
         let version = Int(bytes.number(UInt16.self, at: 8))
-        // The layout of a newer version is not known.
+        // The layout of a newer version is unknown.
         guard version <= Self.version else { return .newer(version) }
         let expected = bytes.number(UInt32.self, at: 12)
         bytes.replace(UInt32.self, at: 12, with: 0)
@@ -76,7 +77,7 @@ struct SegmentHeader: Equatable {
     }
 }
 
-/// The form of a frame in a segment: its header, then the payload. All numbers are little-endian.
+/// The format of a frame in a segment: its header, then the payload. All numbers are little-endian.
 ///
 /// | offset | bytes | |
 /// |---|---|---|
@@ -87,7 +88,8 @@ struct SegmentHeader: Equatable {
 /// | 10 | 2 | flags: ``isFollowed``, ``follows`` |
 /// | 12 | 8 | sequence number |
 ///
-/// The offset is part of the checksum, so that bytes that look like a frame are none at any other place, such as inside of a payload.
+/// The offset is part of the checksum. So bytes of a payload that resemble a frame are not read as a frame, because their offset is another
+/// one.
 enum FrameFormat {
     static let headerSize = 20
     static let maximumSize = 1 << 26
@@ -99,7 +101,7 @@ enum FrameFormat {
     /// The frame before belongs to the same transaction.
     static let follows: UInt16 = 2
 
-    /// Appends a frame that will stand at an offset of the segment.
+    /// Appends the bytes of a frame. The offset is the one at which the frame will be written in the segment.
     static func append(_ frame: JournalFrame, flags: UInt16 = 0, to bytes: inout [UInt8], at offset: Int, salt: UInt64) {
         let start = bytes.count
         bytes.append(UInt32(headerSize + frame.payload.count))
@@ -124,13 +126,13 @@ enum FrameFormat {
         return JournalFrame(header: .init(kind: markKind, sequence: sequence, storedSize: markSize), payload: payload)
     }
 
-    /// Returns up to where a segment was synced, if a frame is a mark.
+    /// If a frame is a mark, returns the offset up to which the segment was synced.
     static func mark(_ frame: JournalFrame) -> Int? {
         guard frame.header.kind == markKind, frame.payload.count == 8 else { return nil }
         return Int(truncatingIfNeeded: frame.payload.number(UInt64.self, at: 0))
     }
 
-    /// The checksum of a whole frame.
+    /// The checksum of a complete frame.
     static func checksum(_ frame: UnsafeRawBufferPointer, at offset: Int, salt: UInt64) -> UInt32 {
         var crc = CRC32C()
         crc.update(salt)

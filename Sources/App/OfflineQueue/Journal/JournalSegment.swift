@@ -1,15 +1,15 @@
 import PrivateFiles
 
-/// The file with the frames, and how far this process has read it. It has no arrays, so that a copy is cheap.
+/// The file with the frames, and the offset up to which this process has read it. It has no arrays, so that a copy is cheap.
 struct SegmentPlace: Sendable {
     let file: any JournalFile
     var header: SegmentHeader
-    /// The size of the file. The bytes behind the frames are 0: they reserve space for the next ones.
+    /// The size of the file. The bytes after the frames are 0. They reserve space for the next frames.
     var size: Int
     /// The offset at which the next frame is written.
     var end = SegmentHeader.area
     var nextSequence: UInt64 = 1
-    /// The largest offset that a mark names.
+    /// The largest offset in a mark.
     var marked = 0
     /// The offset up to which the bytes are known to survive a loss of power.
     var synced = 0
@@ -17,18 +17,18 @@ struct SegmentPlace: Sendable {
     var isNameSynced = false
 }
 
-/// A segment, with the data about it that a process keeps in memory.
+/// A segment, and the data about its frames that a process keeps in memory.
 ///
-/// Invariants: `unsynced` has the last bytes before `end`: those that were appended since the last sync, without those that opening the
-/// journal found. `index` is sorted, and has an entry for every 16 KiB and for the end of each damaged range.
+/// Invariants: `unsynced` has the bytes before `end` that were appended since the last sync. It doesn't have the bytes that were found when
+/// the journal was opened. `index` is sorted. It has an entry for every 16 KiB, and an entry for the end of each damaged range.
 @dynamicMemberLookup
 struct JournalSegment: Sendable {
     var place: SegmentPlace
-    /// The bytes before the end that may not survive a loss of power, to write them to another file if a sync fails.
+    /// The bytes before the end that may not survive a loss of power. If a sync fails, they are written to another file.
     private(set) var unsynced: [UInt8] = []
-    /// Damaged ranges that no frame is read from.
+    /// The damaged ranges, which contain no readable frames.
     private(set) var damaged: [Range<Int>] = []
-    /// The offsets of some frames, in order. A frame is found by walking from the entry before it.
+    /// The offsets of some frames, in order. To find another frame, the reader begins at the entry before it and goes from frame to frame.
     private var index: [(sequence: UInt64, offset: Int)] = []
     private static let stride = 16 * 1024
 
@@ -45,7 +45,7 @@ struct JournalSegment: Sendable {
 
     private var unsyncedStart: Int { place.end - unsynced.count }
 
-    /// Returns a scanner of the frames. It reads bytes that may not be on the medium from memory.
+    /// Returns a scanner of the frames. Bytes that may not be on the medium are read from memory.
     func scanner(from offset: Int) -> FrameScanner {
         FrameScanner(
             file,
@@ -69,15 +69,15 @@ struct JournalSegment: Sendable {
         place.nextSequence = frame.sequence + 1
     }
 
-    /// Excludes a damaged range. Sequence numbers continue with the given one.
+    /// Excludes a damaged range. The sequence number after the range is given.
     mutating func skip(to offset: Int, nextSequence: UInt64) {
         damaged.append(place.end..<offset)
         (place.end, place.nextSequence) = (offset, nextSequence)
-        // No frame behind the range is searched from one before it.
+        // To find a frame after the range, the search never begins before the range.
         index.append((nextSequence, offset))
     }
 
-    /// Returns an offset from which a frame is found by walking from frame to frame. O(log n).
+    /// Returns the offset at which a search for a frame begins. The search goes from frame to frame. O(log n).
     func start(of sequence: UInt64) -> Int? {
         var (low, high) = (0, index.count)
         while low < high {
@@ -87,7 +87,7 @@ struct JournalSegment: Sendable {
         return low > 0 ? index[low - 1].offset : nil
     }
 
-    /// Notes that bytes up to an offset survive a loss of power.
+    /// Records that the bytes up to an offset survive a loss of power.
     mutating func noteSynced(upTo offset: Int) {
         guard offset > place.synced else { return }
         unsynced.removeFirst(min(unsynced.count, max(0, offset - unsyncedStart)))
@@ -95,12 +95,12 @@ struct JournalSegment: Sendable {
     }
 }
 
-/// Reads the payload of one frame, without a lock: the open file keeps its bytes, even after a compaction has replaced it.
+/// Reads the payload of one frame without a lock. The open file keeps its bytes even after a compaction has replaced it.
 struct JournalReader {
     let file: any JournalFile
     let salt: UInt64
     let sequence: UInt64
-    /// The offset of a frame at or before the requested one.
+    /// The offset of the requested frame or of an earlier frame.
     let start: Int
     let end: Int
 

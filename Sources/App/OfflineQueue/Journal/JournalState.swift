@@ -13,12 +13,12 @@ package struct JournalFrame: Hashable, Sendable {
 
 /// The description of a frame without its payload.
 package struct JournalFrameHeader: Hashable, Sendable {
-    /// The meaning of the payload, which the user of the journal defines: 1 to 255. 0 is reserved for the journal.
+    /// The meaning of the payload, from 1 to 255. The user of the journal defines it. 0 is reserved for the journal.
     package var kind: UInt8
-    /// The number of the frame. It grows by at least one from frame to frame, and stays the same when the journal is compacted. It is the
-    /// location from which ``Journal/payload(of:)`` reads. Only numbers of frames that a loss of power removed are used again.
+    /// The number of the frame. Numbers grow from frame to frame, and may have gaps. A compaction doesn't change them.
+    /// ``Journal/payload(of:)`` reads a frame by its number. A number is used again only if a loss of power removed its frame.
     package var sequence: UInt64
-    /// How many bytes the frame occupies in the file.
+    /// The number of bytes of the frame in the file.
     package var storedSize: Int
 
     package init(kind: UInt8, sequence: UInt64, storedSize: Int) {
@@ -26,24 +26,25 @@ package struct JournalFrameHeader: Hashable, Sendable {
     }
 }
 
-/// A value that is derived from the frames of a journal, and from nothing else.
+/// A value that is derived only from the frames of a journal.
 ///
-/// The journal applies each frame exactly once, in the order of the sequence numbers, whether it was found when the journal was opened, was
-/// appended by another process or by this one. So there is one code path for all of them. A frame that this process appends is applied when
+/// The journal applies each frame exactly once, in the order of the sequence numbers. Frames may be found when the journal is opened,
+/// appended by another process, or appended by this process. All of them use the same code path. A frame of this process is applied after
 /// its transaction has succeeded.
 ///
-/// The state is a value: the journal compacts by a copy, while the original changes.
+/// The state is a value: a compaction uses a copy while the original changes.
 package protocol JournalState: Sendable {
-    /// Removes everything that was derived from frames: all frames that count are applied next, including those that were applied before.
+    /// Removes everything that was derived from frames. Afterwards, all frames in the journal are applied, including frames that were
+    /// applied before.
     ///
-    /// The journal calls it when it is opened, and when another process has compacted it. Frames that the compaction dropped are not
-    /// applied.
+    /// The journal calls it when it is opened, and when another process has compacted it. Frames that the compaction removed are not
+    /// applied again.
     mutating func restart()
 
     /// Applies a frame.
     mutating func apply(_ frame: JournalFrame)
 
-    /// Returns whether a compaction keeps a frame that was applied. Frames of unknown kinds must be kept.
+    /// Returns whether a compaction keeps an applied frame. Frames of unknown kinds must be kept.
     func keeps(_ frame: JournalFrameHeader) -> Bool
 
     /// The sum of ``JournalFrameHeader/storedSize`` of the frames that a compaction would keep. O(1).
@@ -54,7 +55,8 @@ package protocol JournalState: Sendable {
 package struct JournalTransaction {
     /// The sequence number of the next frame.
     package private(set) var nextSequence: UInt64
-    /// Whether the frames may use the space that is reserved for a full disk: for small marks, such as that a record was delivered.
+    /// Whether the frames may use the space that is reserved for a full disk. Use it for small frames, such as the note that a record was
+    /// delivered.
     package var usesReserve = false
     private(set) var frames: [JournalFrame] = []
     private(set) var size = 0
@@ -73,9 +75,9 @@ package struct JournalTransaction {
     }
 }
 
-/// The failures that the frames of a transaction survive when ``Journal/transact(durability:_:)`` returns.
+/// The failures after which the frames of a transaction still exist, from the return of ``Journal/transact(durability:_:)`` on.
 package enum JournalDurability: Sendable {
-    /// The end of the process, however it ends. A loss of power is survived within ``JournalOptions/syncDelay``.
+    /// The end of the process, however it ends. The frames also survive a loss of power after ``JournalOptions/syncDelay``.
     case processKill
     /// A loss of power.
     case powerLoss
@@ -87,50 +89,53 @@ package struct JournalOptions: Sendable {
     package var maximumPayload = 16 * 1024 * 1024
     /// The longest time until a frame survives a loss of power.
     package var syncDelay: Duration = .milliseconds(50)
-    /// The longest wait for the lock of another process, after which a call throws ``JournalError/busy``.
+    /// The maximum wait for the lock of another process. After it, a call throws ``JournalError/busy``.
     package var lockTimeout: Duration = .seconds(10)
-    /// The clock on which a wait for another process is slept.
+    /// The clock for the wait for another process.
     package var clock = MonotonicClock.continuous
-    /// The space in bytes that ordinary frames leave free, for small marks on a full disk (``JournalTransaction/usesReserve``).
+    /// The space in bytes that ordinary frames leave free. On a full disk, small frames use it (``JournalTransaction/usesReserve``).
     package var reserve = 64 * 1024
-    /// The number of bytes by which the file grows, beside the reserve, when the frames need space.
+    /// The number of bytes by which the file grows when the frames need space. The reserve is added.
     package var growth = 128 * 1024
-    /// The journal is compacted when its dead bytes exceed this number and the live bytes.
+    /// The journal is compacted when the bytes of unneeded frames exceed this number and the bytes of the needed frames.
     package var compactionThreshold = 1024 * 1024
-    /// Names the device, such as by a value in the Keychain that stays on it. By default it is the identity of the folder, which a restored
-    /// backup or a copy doesn't keep.
+    /// Identifies the device, such as by a value in the Keychain that is not restored on another device. By default, the identity of the
+    /// folder is used. A restored backup or a copy has another identity.
     package var deviceID: String?
-    /// Whether the journal syncs and compacts on its own. If not, only calls of ``Journal/sync()`` and ``Journal/compact()`` do: for tests.
+    /// Whether the journal syncs and compacts automatically. With `false`, only calls of ``Journal/sync()`` and ``Journal/compact()`` do
+    /// it, such as in a test.
     package var isMaintained = true
 
     package init() {}
 }
 
-/// The findings when the journal was opened, and of later repairs.
+/// The results of the recovery when the journal was opened, and of later repairs.
 package struct RecoveryReport: Hashable, Sendable {
     /// A range of damaged bytes that was copied to a separate file.
     package struct Quarantine: Hashable, Sendable {
-        /// Where the bytes were in the journal.
+        /// The range of the bytes in the journal.
         package var range: Range<Int>
-        /// The path of the file with the bytes; `nil` if it could not be written, and the bytes are still in the journal.
+        /// The path of the file with the bytes; `nil` if it could not be written. The bytes are then still in the journal.
         package var file: String?
         /// The sequence numbers that are missing.
         package var sequences: Range<UInt64>
     }
 
-    /// The bytes that were cut from the end: a transaction that was being written when its process was killed, or frames that a loss of
-    /// power left incomplete.
+    /// The bytes that were cut from the end. They are a transaction that was being written when its process was killed, or frames that a
+    /// loss of power left incomplete.
     package var cutBytes = 0
-    /// The whole frames among them.
+    /// The number of complete frames among the cut bytes.
     package var cutFrames = 0
     /// The damaged ranges before the end. Their frames are missing.
     package var quarantined: [Quarantine] = []
-    /// The version of the journal's format, if it is newer than this program's: the journal is then read-only and has no frames.
+    /// The version of the journal's format if it is newer than this program; otherwise `nil`. A journal with a newer format is read-only,
+    /// and no frames are read.
     package var newerVersion: Int?
-    /// Whether the journal was copied from another place or device, such as by the restore of a backup: its records may have been
-    /// delivered. It stays set until ``Journal/adopt()``.
+    /// Whether the journal was copied from another folder or device, such as by the restore of a backup. Its records may have been
+    /// delivered already. The value stays `true` until ``Journal/adopt()`` is called.
     package var isRestored = false
-    /// How far the last sync brought the frames if it did not reach the medium; `nil` if it did. No marks are written then.
+    /// How far the last sync brought the frames, if they did not reach the medium; otherwise `nil`. No marks are written as long as it is
+    /// not `nil`.
     package var downgrade: SyncStrength?
 
     package init() {}
@@ -142,7 +147,7 @@ package enum JournalError: Error, Hashable, Sendable {
     case locked
     /// The disk, or the quota, is full. Nothing was appended.
     case full
-    /// The frames are in the journal and survive the end of the process, but could not be brought to the medium.
+    /// The frames are in the journal and survive the end of the process, but they could not be synced to the medium.
     case notDurable
     /// Another process used the journal for longer than ``JournalOptions/lockTimeout``. Nothing was appended.
     case busy
@@ -150,10 +155,10 @@ package enum JournalError: Error, Hashable, Sendable {
     case newerVersion(Int)
     /// A payload is larger than ``JournalOptions/maximumPayload``. Nothing was appended.
     case tooLarge
-    /// The frame with this number is not in the journal, or was removed by a compaction.
+    /// The frame with this number was never in the journal, or a compaction removed it.
     case missing(UInt64)
     /// The bytes of the frame with this number are damaged.
     case damaged(UInt64)
-    /// A call of the system failed with this number. Nothing was appended.
+    /// A system call failed with this error number. Nothing was appended.
     case io(Int32)
 }

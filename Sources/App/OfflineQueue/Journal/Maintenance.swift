@@ -6,32 +6,32 @@ import Timekeeping
 
 /// Syncs the frames of a journal, and compacts it, on a thread that may wait for the disk.
 ///
-/// The first task that waits for a sync starts one for all tasks that wait by then. Neither the lock of the file nor the state is held
-/// during a sync. `isRunning` ensures that one loop runs at a time: the party that sets it starts the loop, and ``isDone()`` clears it
-/// under the mutex only when no work is left.
+/// The first task that waits for a sync starts a sync for all tasks that wait at its beginning. During a sync, neither the lock of the file
+/// nor the state is held. `isRunning` ensures that only one loop runs at a time. The caller that sets it starts the loop. ``isDone()``
+/// clears it under the mutex, and only when no work is left.
 final class Maintenance<State: JournalState>: Sendable {
     private struct Shared {
         var core: JournalCore<State>
-        /// The tasks that wait until a frame survives a loss of power.
+        /// The tasks that wait until their frames survive a loss of power.
         var syncs: [(sequence: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
         var compactions: [CheckedContinuation<Void, any Error>] = []
         /// Whether the timer of the next sync runs.
         var isTimed = false
-        /// Whether the timer has ended, so that a sync is due without a waiting task.
+        /// Whether the timer has ended. A sync is then due even if no task waits.
         var isSyncDue = false
         var isRunning = false
-        /// The number of dead bytes from which the journal is compacted. It grows after a failed compaction, so that it is not repeated at
-        /// once.
+        /// The number of unneeded bytes from which the journal is compacted. It grows after a failed compaction, so that the compaction is
+        /// not repeated at once.
         var threshold: Int
     }
 
-    /// The next step: a sync, or a rewrite after a failed one.
+    /// The next step: a sync, or a rewrite after a failed sync.
     private enum SyncWork {
         case sync(SyncTask)
         case rewrite
     }
 
-    /// The number of unsynced bytes from which a transaction waits for a sync, which bounds the memory for them.
+    /// The number of unsynced bytes from which a transaction waits for a sync. It limits the memory for these bytes.
     private static var maximumUnsynced: Int { 4 * 1024 * 1024 }
     private let shared: Mutex<Shared>
     private let options: JournalOptions
@@ -42,11 +42,11 @@ final class Maintenance<State: JournalState>: Sendable {
         shared = Mutex(Shared(core: core, threshold: core.options.compactionThreshold))
     }
 
-    /// Runs a closure with the journal, which no other task uses meanwhile. Takes the mutex, not the lock of the file.
+    /// Runs a closure with the journal. No other task uses the journal meanwhile. The method takes the mutex, but not the lock of the file.
     func withCore<Result, Failure: Error>(
         _ body: (inout JournalCore<State>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Unchecked: the core is a value, so that a result of the closure shares nothing mutable with it.
+        // The compiler doesn't check this. The core is a value, so the result of the closure shares nothing mutable with it.
         nonisolated(unsafe) let result = try shared.withLock { shared throws(Failure) in
             nonisolated(unsafe) let result = try body(&shared.core)
             return result
@@ -54,7 +54,7 @@ final class Maintenance<State: JournalState>: Sendable {
         return result
     }
 
-    /// Runs a closure while this process has the lock and the state is up to date; returns `nil` if another process has it.
+    /// Runs a closure while this process has the lock and has applied all frames. Returns `nil` if another process has the lock.
     func exclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) throws -> Result? {
         do {
             return try withCore { core in try core.exclusively(body) }
@@ -64,7 +64,7 @@ final class Maintenance<State: JournalState>: Sendable {
     }
 
     /// Starts the timer of the next sync, if there are frames to sync.
-    /// - Returns: Whether so many bytes are not synced that the caller should wait for the sync.
+    /// - Returns: Whether the caller should wait for the sync, because too many bytes are not synced.
     @discardableResult func noteFrames() -> Bool {
         guard options.isMaintained else { return false }
         let (startsTimer, isMuch) = shared.withLock { shared in
@@ -97,7 +97,7 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
-    /// Starts the loop unless it runs.
+    /// Starts the loop, unless it is already running.
     private func start() {
         let isFirst = shared.withLock { shared in
             defer { shared.isRunning = true }
@@ -122,7 +122,7 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
-    /// Runs a closure under the lock of the file. Blocks the thread while another process has the lock.
+    /// Runs a closure under the lock of the file. The method blocks the thread while another process has the lock.
     private func waitExclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) throws -> Result {
         let deadline = options.clock.now + options.lockTimeout
         while true {
@@ -134,8 +134,8 @@ final class Maintenance<State: JournalState>: Sendable {
 }
 
 extension Maintenance {
-    /// Syncs until no task waits for it. After a failed sync, the next round rewrites the segment; if that fails too, all waiting tasks get
-    /// ``JournalError/notDurable``.
+    /// Syncs until no task waits for a sync. After a failed sync, the next step writes all frames to a new segment. If this also fails, all
+    /// waiting tasks get ``JournalError/notDurable``.
     private func syncAll() {
         while let work = nextSync() {
             do {
@@ -148,7 +148,7 @@ extension Maintenance {
                         withCore { $0.failSync(task) }
                         continue
                     }
-                    // If more frames follow, their transaction writes the mark.
+                    // If more frames follow, their transaction writes the mark instead.
                     if withCore({ !$0.needsSync }) { _ = try? exclusively { core in try core.mark() } }
                 case .rewrite:
                     try waitExclusively { core in
@@ -179,7 +179,7 @@ extension Maintenance {
         return work
     }
 
-    /// Compacts the journal if a task waits for it, or if there are more dead bytes than the threshold and the live bytes.
+    /// Compacts the journal if a task waits for it, or if the unneeded bytes exceed both the threshold and the needed bytes.
     private func compactIfDue() {
         let (isDue, waiting) = shared.withLock { shared in
             let waiting = shared.compactions

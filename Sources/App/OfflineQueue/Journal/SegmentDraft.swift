@@ -1,7 +1,7 @@
 import PrivateFiles
 
-/// A segment that is being written, under a random name. It gets the journal's name when all of it is on the medium, so that a crash leaves
-/// either the old journal or the new one.
+/// A segment that is being written, under a random name. When all of it is on the medium, it gets the journal's name. So after a crash, the
+/// folder has either the old journal or the new one.
 struct SegmentDraft: Sendable {
     static let suffix = ".new"
 
@@ -17,7 +17,7 @@ struct SegmentDraft: Sendable {
         file = try files.open(path, creating: true)
     }
 
-    /// Writes the header, syncs the file and gives it the journal's name. That name survives a loss of power only when the folder is
+    /// Writes the header, syncs the file and gives it the journal's name. The new name survives a loss of power only after the folder is
     /// synced. If a step fails, the draft is removed.
     func complete(_ header: SegmentHeader) throws(FileFailure) {
         do throws(FileFailure) {

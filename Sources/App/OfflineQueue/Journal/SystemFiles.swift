@@ -1,14 +1,14 @@
 import Foundation
 package import PrivateFiles
 
-/// The files of the system.
+/// The files of the operating system.
 package struct SystemFiles: JournalFileSystem {
     package init() {}
 
     package func createFolder(_ path: String) throws(FileFailure) {
         var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            // New files in the folder inherit the class.
+            // New files in the folder inherit the protection class.
             attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
         #endif
         try createFolder(path, attributes: attributes)
@@ -30,7 +30,7 @@ package struct SystemFiles: JournalFileSystem {
         let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try createFolder(parent, attributes: [.posixPermissions: 0o700])
         do {
-            // Another process may create it at the same time.
+            // Another process may create the folder at the same time.
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: attributes)
         } catch {
             throw FileFailure(error)
@@ -56,7 +56,7 @@ package struct SystemFiles: JournalFileSystem {
 }
 
 extension FileFailure {
-    /// The cause of an error of Foundation.
+    /// The cause of a Foundation error.
     fileprivate init(_ error: any Error) {
         let error = error as NSError
         let cause = error.domain == NSPOSIXErrorDomain ? error : error.userInfo[NSUnderlyingErrorKey] as? NSError

@@ -1,11 +1,11 @@
 import Timekeeping
 
-/// The decisions of the queue. They do not change the ledger: the caller appends the resulting entries to the journal.
+/// The decisions of the queue. They don't change the ledger. The caller appends the resulting entries to the journal.
 extension Ledger {
-    /// Requires that an owner may store a number of bytes.
+    /// Checks that an owner may store a number of bytes.
     /// - Parameters:
     ///   - size: The bytes of the new content.
-    ///   - known: The request that the new content replaces. It does not count.
+    ///   - known: The request that the new content replaces. Its present content doesn't count.
     /// - Throws: ``QueueError/full(_:)`` with the limit that would be exceeded.
     func requireRoom(for size: Int, of owner: QueueOwner, replacing known: QueuedRequestID? = nil, in limits: QueueLimits)
         throws(QueueError)
@@ -21,15 +21,15 @@ extension Ledger {
     }
 
     /// Returns a request that may still be changed.
-    /// - Throws: ``QueueError/unknownRequest``, or ``QueueError/attemptBegan`` if an attempt may have reached a server or the request is a
-    ///   dead letter.
+    /// - Throws: ``QueueError/unknownRequest``. ``QueueError/attemptBegan`` if the request is a dead letter, or if the server may have
+    ///   received it.
     func editable(_ id: QueuedRequestID) throws(QueueError) -> Record {
         guard let record = records[id] else { throw .unknownRequest }
         guard attempts[id] == nil, !record.isBuried else { throw .attemptBegan }
         return record
     }
 
-    /// Returns the pending request that a coalescing key replaces; `nil` if there is none, or if an attempt to send it began.
+    /// Returns the pending request that has the coalescing key; `nil` if there is none, or if an attempt to send it began.
     func replaceable(_ key: String?, lane: String, of owner: QueueOwner) -> QueuedRequestID? {
         guard let key, let lane = self.lane(lane, of: owner), let id = coalesced(key, lane: lane), attempts[id] == nil else {
             return nil
@@ -37,7 +37,7 @@ extension Ledger {
         return id
     }
 
-    /// Returns the header with which a request is stored again when it is edited or put back.
+    /// Returns the header with which a request is stored again after an edit or a retry.
     func header(of id: QueuedRequestID, _ record: Record) -> RequestHeader {
         let lane = lanes[Int(record.lane)]
         return RequestHeader(
@@ -49,17 +49,17 @@ extension Ledger {
         )
     }
 
-    /// Returns the reason for which a request must become a dead letter; `nil` if it may be sent.
+    /// Returns the reason why a request must become a dead letter; `nil` if it may be sent.
     ///
-    /// A request whose outcome is unknown never expires by its lifetime, because the server may have performed it: only the age of its key
-    /// counts. If that age can't be determined, it counts as too old. If the age of a request that was never performed can't be determined,
-    /// the request may be sent.
+    /// If the outcome of a request is unknown, its lifetime doesn't apply, because the server may have performed it. Only the age of its
+    /// idempotency key counts. If the age of the key can't be determined, the key counts as too old. If the server surely never performed
+    /// the request and its age can't be determined, the request may be sent.
     func overdue(_ id: QueuedRequestID, at now: QueueTime, in limits: QueueLimits) -> Burial.Reason? {
         guard let record = records[id], !record.isBuried else { return nil }
         if let attempts = attempts[id] {
             if attempts.failures >= limits.failures { return .failedRepeatedly }
             if let doubt = attempts.doubtSince {
-                // An age that is not known may exceed the time for which the server knows the key.
+                // An unknown age may exceed the time for which the server stores the key.
                 guard let age = now.age(since: doubt) else { return .unknownOutcome }
                 return age >= limits.keyLifetime.wholeMilliseconds ? .unknownOutcome : nil
             }
@@ -68,9 +68,9 @@ extension Ledger {
         return age >= record.lifetime ? .expired : nil
     }
 
-    /// The reason for which an attempt may not begin.
+    /// The reason why an attempt may not begin.
     enum AttemptRefusal: Error, Hashable {
-        /// The request was delivered, edited or removed, or another request of the lane goes first.
+        /// The request was delivered, edited or removed, or another request of the lane must be sent before it.
         case gone
         /// Another process sends the requests of the queue.
         case notSender
@@ -78,10 +78,10 @@ extension Ledger {
         case overdue(Burial.Reason)
     }
 
-    /// Requires that an attempt may begin now. Called under the lock of the journal, in the transaction that notes the attempt, so that no
-    /// other process can change the request between the check and the note.
+    /// Checks that an attempt may begin now. The check runs under the lock of the journal, in the transaction that records the attempt. So
+    /// no other process can change the request between the check and the record.
     /// - Parameters:
-    ///   - content: The frame with the content that is to be sent. If the request was edited meanwhile, it has another one.
+    ///   - content: The frame with the content to be sent. If the request was edited meanwhile, its content is in another frame.
     ///   - holder: The process that wants to send.
     /// - Throws: ``AttemptRefusal``.
     func requireAttempt(
@@ -102,9 +102,9 @@ extension Ledger {
     /// Returns whether a process has the role of the sender now.
     func isSender(_ holder: UInt64, at now: QueueTime) -> Bool { lease?.holder == holder && holds(at: now) }
 
-    /// Returns the entry by which a process takes or renews the role of the sender.
+    /// Returns the entry by which a process takes or renews the role of the sender. A lease gives one process this role for some time.
     /// - Parameter duration: The length of the lease, in milliseconds.
-    /// - Returns: `nil` if the process took or renewed the role less than a third of its lease ago.
+    /// - Returns: `nil` if the process took or renewed the role less than a third of the lease ago.
     /// - Throws: ``AttemptRefusal/notSender`` if another process has the role.
     func leasing(by holder: UInt64, at now: QueueTime, for duration: Int64) throws(AttemptRefusal) -> QueueEntry? {
         if let lease, holds(at: now) {
@@ -114,17 +114,17 @@ extension Ledger {
         return .leased(holder: holder, now, milliseconds: duration)
     }
 
-    /// Returns the time until the present lease ends, in milliseconds; 0 if no process has the role.
+    /// Returns the milliseconds until the present lease ends; 0 if no process has the role.
     func leaseEnd(at now: QueueTime) -> Int64 {
         guard let lease, holds(at: now), let age = now.age(since: lease.since) else { return 0 }
         return lease.milliseconds - age
     }
 
-    /// Returns whether the lease has not ended. A lease of another boot has ended, because its process has. A lease of unknown age counts
-    /// as ended.
+    /// Returns whether the lease is still valid. After a restart of the device, it is not, because its process has ended. It is also not
+    /// valid if its age is unknown.
     private func holds(at now: QueueTime) -> Bool {
         guard let lease else { return false }
-        // The process of another boot has ended.
+        // The device was restarted, so the process has ended.
         if lease.since.boot != now.boot { return false }
         guard let age = now.age(since: lease.since) else { return false }
         return age < lease.milliseconds

@@ -1,19 +1,19 @@
-/// The state of a queue, derived from the entries of its journal alone.
+/// The state of a queue. It is derived only from the entries of its journal.
 ///
-/// Every process that shares the queue derives the same ledger, because all of them apply the same entries in the same order. The queue
-/// makes its decisions with the ledger, under the lock of the journal. The ledger has no clock and does no I/O.
+/// All processes that share the queue apply the same entries in the same order, so they derive the same ledger. The queue makes its
+/// decisions with the ledger, under the lock of the journal. The ledger has no clock and does no I/O.
 ///
 /// Invariants:
-/// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among them; all others are in
-///   the line of their lane.
-/// - `liveBytes` is the sum of the sizes of all frames that ``keeps(kind:sequence:)`` returns `true` for: one frame with the content of
-///   each record, and `marks`.
+/// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among them. All other records
+///   are in the line of their lane.
+/// - `liveBytes` is the sum of the sizes of all frames that a compaction keeps, see ``keeps(kind:sequence:)``. These are one frame with the
+///   content of each record, and the frames in `marks`.
 /// - Lanes and owners are never removed, so that their numbers stay valid for the dispatcher.
 ///
 /// The contents of requests stay on disk.
 struct Ledger: Sendable {
-    /// The part of a stored request that is kept in memory. Small integers stand for the lane and the boot, because a queue may have
-    /// thousands of records.
+    /// The part of a stored request that is in memory. A queue may have thousands of records, so small integers stand for the lane and the
+    /// boot.
     struct Record: Sendable {
         /// The sequence number of the frame with the present content.
         var content: UInt64
@@ -23,30 +23,30 @@ struct Ledger: Sendable {
         var lane: UInt32
         var createdWall: Int64
         var createdUptime: Int64
-        /// The time after its creation during which the request may be sent, in milliseconds.
+        /// The time in milliseconds within which the request may be sent, measured from its creation.
         var lifetime: Int64
-        /// The index in the list of boots of the boot in which the request was created.
+        /// The boot of the device in which the request was created, as an index in the list of boots.
         var boot: UInt32
         var isBuried = false
         var isCoalescing = false
     }
 
-    /// The attempts to send a request, and whether the server may have performed one of them.
+    /// The attempts to send a request. They show whether the server may have performed the request.
     ///
-    /// An attempt has an unknown outcome from its beginning until a settlement states that the server did not perform it. A crash between
-    /// the two therefore leaves a doubt, and never a wrong certainty.
+    /// From its beginning on, the outcome of an attempt is unknown, until a settlement states that the server did not perform the request.
+    /// If the process crashes in between, the outcome stays unknown. So the queue never assumes a wrong outcome.
     struct Attempts: Sendable {
-        /// The number of attempts that began, without those that never left the device.
+        /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
         var count = 0
-        /// The beginning of the first attempt whose outcome is unknown; `nil` if the server surely performed none.
+        /// The beginning of the first attempt with an unknown outcome; `nil` if the server surely performed no attempt.
         var doubtSince: QueueTime?
         /// The beginning of the last attempt.
         var last: QueueTime?
         /// The value of ``doubtSince`` before the last attempt, which is restored if the server did not perform that attempt.
         var doubtBefore: QueueTime?
-        /// The number of failures of the server while it performed the request.
+        /// The number of attempts in which the server failed while it performed the request.
         var failures = 0
-        /// The frames of these entries, which a compaction keeps as long as the request is stored.
+        /// The frames with the entries of the attempts. A compaction keeps them as long as the request is stored.
         var frames: [UInt64] = []
     }
 
@@ -64,11 +64,12 @@ struct Ledger: Sendable {
         let owner: QueueOwner
         /// The number of stored requests, including dead letters.
         var count = 0
-        /// The bytes of the frames with their contents.
+        /// The bytes of the frames with the contents of these requests.
         var bytes = 0
     }
 
-    /// The role of the sender: the process `holder` has it from `since` on for `milliseconds`. Only this process may begin attempts.
+    /// The lease by which a process is the sender. The process `holder` has the role for `milliseconds`, beginning at `since`. Only the
+    /// sender may begin attempts.
     struct Lease: Hashable, Sendable {
         var holder: UInt64
         var since: QueueTime
@@ -82,41 +83,42 @@ struct Ledger: Sendable {
 
     /// The stored requests, including dead letters, by their identifiers.
     private(set) var records: [QueuedRequestID: Record] = [:]
-    /// The requests of which an attempt began.
+    /// The attempts of all requests for which at least one attempt began.
     private(set) var attempts: [QueuedRequestID: Attempts] = [:]
     /// The lanes in the order of their first request. The index of a lane never changes.
     private(set) var lanes: [Lane] = []
     private(set) var owners: [Owner] = []
-    /// The last lease, which may have ended; `nil` before the first one.
+    /// The last lease; `nil` before the first lease. It may have ended.
     private(set) var lease: Lease?
     /// The dead letters, with the frames that describe them.
     private(set) var buried: [QueuedRequestID: (frame: UInt64, burial: Burial)] = [:]
     private var laneNumbers: [QueueOwner: [String: Int]] = [:]
     private var ownerNumbers: [QueueOwner: Int] = [:]
-    /// The boots in which the records were created. ``Record/boot`` is an index.
+    /// The boots of the device in which the records were created. ``Record/boot`` is an index of this list.
     private var boots: [UInt64] = []
-    /// The pending request of each coalescing key.
+    /// The pending request with each coalescing key.
     private var coalescing: [CoalescingKey: QueuedRequestID] = [:]
     private var coalescingKeys: [QueuedRequestID: CoalescingKey] = [:]
-    /// The frames that a compaction keeps, with their sizes, except the frames with present contents: attempts, burials, the lease, and
-    /// frames of unknown kinds.
+    /// The frames that a compaction keeps, with their sizes: attempts, burials, the lease, and frames of unknown kinds. The frames with
+    /// present contents are not included.
     private var marks: [UInt64: UInt32] = [:]
     private var leaseFrame: UInt64?
-    /// The requests whose present content is in a later frame than the one that gave them their identifier, by this later frame.
+    /// Requests whose present content is in a later frame. The identifier of a request is the number of its first frame. The key is the
+    /// later frame.
     private var moved: [UInt64: QueuedRequestID] = [:]
     /// The bytes of the frames that a compaction would keep.
     private(set) var liveBytes = 0
-    /// The number of deliveries that were applied for the first time, including those that opening the journal finds.
+    /// The number of deliveries. It includes the deliveries that were found when the journal was opened. Each delivery counts once.
     private(set) var delivered = 0
-    /// The largest sequence number that was applied. An entry with a smaller one is applied again after a restart.
+    /// The largest sequence number that was applied. If an entry has a smaller number, it is applied again after a restart.
     private(set) var sequence: UInt64 = 0
-    /// Called with each entry that changed something.
+    /// Called with each entry that changed the ledger.
     var onChange: (@Sendable (Change) -> Void)?
 
     /// A change of the ledger, for the observers of the queue.
     enum Change: Sendable {
         case entry(QueueEntry, id: QueuedRequestID, sequence: UInt64)
-        /// The ledger was derived again from a compacted journal: changes may be missing from the reports.
+        /// The ledger was derived again from a compacted journal, so some changes may not have been reported.
         case restarted
     }
 
@@ -127,9 +129,9 @@ struct Ledger: Sendable {
     /// The number of stored requests without the dead letters.
     var pendingCount: Int { records.count - buried.count }
 
-    /// Removes all requests: the journal applies the entries that a compaction kept next.
+    /// Removes all requests. Afterwards, the journal applies the entries that a compaction kept.
     ///
-    /// Lanes and owners keep their numbers. Entries with known sequence numbers are applied without a report to observers.
+    /// Lanes and owners keep their numbers. Entries that were applied before are not reported to observers again.
     mutating func restart() {
         var new = Ledger(onChange: onChange)
         (new.sequence, new.delivered) = (sequence, delivered)
@@ -142,8 +144,8 @@ struct Ledger: Sendable {
         if known > 0 { onChange?(.restarted) }
     }
 
-    /// Applies a frame of the journal. A frame of an unknown kind, or with an unknown payload, comes from a newer version of the app: it is
-    /// kept and otherwise ignored.
+    /// Applies a frame of the journal. A frame with an unknown kind or an unknown payload comes from a newer version of the app. It is kept
+    /// and otherwise ignored.
     mutating func apply(kind: UInt8, payload: [UInt8], sequence: UInt64, storedSize: Int) {
         guard let entry = try? QueueEntry(kind: kind, payload: payload) else {
             mark(sequence, storedSize)
@@ -152,12 +154,12 @@ struct Ledger: Sendable {
         apply(entry, sequence: sequence, storedSize: storedSize)
     }
 
-    /// Applies an entry. An entry for a request that is no longer stored has no effect.
+    /// Applies an entry. If the request of an entry is no longer stored, the entry has no effect.
     ///
-    /// After a compaction only the last frame with the content of a request is left, so that `replaced` and `revived` also create a
+    /// After a compaction, only the last frame with the content of a request is left. Therefore, `replaced` and `revived` also create a
     /// request.
     /// - Parameters:
-    ///   - sequence: The sequence number of the entry's frame; for `stored`, it becomes the identifier of the request.
+    ///   - sequence: The sequence number of the entry's frame. For `stored`, it becomes the identifier of the request.
     ///   - storedSize: The size of the frame in the file, in bytes.
     mutating func apply(_ entry: QueueEntry, sequence: UInt64, storedSize: Int) {
         let isNew = sequence > self.sequence
@@ -168,7 +170,7 @@ struct Ledger: Sendable {
             insert(id, header, content: sequence, size: storedSize)
         case .replaced(let known, let header, _):
             id = known
-            // After a compaction this frame is the only one of the request.
+            // After a compaction, this frame is the only frame of the request.
             if records[id] != nil { drop(id) }
             insert(id, header, content: sequence, size: storedSize)
         case .revived(let known, let header, _):
@@ -186,7 +188,7 @@ struct Ledger: Sendable {
             mark(sequence, storedSize)
             attempts[id]?.settle(settlement, frame: sequence)
             if let ended = attempts[id], ended.count == 0 {
-                // The attempt did not happen, and needs no frames.
+                // No byte of the attempt was sent, so its frames are not needed.
                 for frame in ended.frames { unmark(frame) }
                 attempts[id] = nil
             }
@@ -252,7 +254,7 @@ struct Ledger: Sendable {
 
     // MARK: Changing
 
-    /// Adds a request to its lane, at the place of its identifier, and to the usage of its owner.
+    /// Adds a request to its lane, in the order of the identifiers, and to the usage of its owner.
     private mutating func insert(_ id: QueuedRequestID, _ header: RequestHeader, content: UInt64, size: Int) {
         let lane = number(ofLane: header.lane, of: header.owner)
         records[id] = Record(
@@ -276,7 +278,7 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Removes a request, and the marks that only it needs.
+    /// Removes a request, and the marks that no other request needs.
     private mutating func drop(_ id: QueuedRequestID) {
         guard let record = records.removeValue(forKey: id) else { return }
         let lane = Int(record.lane)
@@ -296,24 +298,24 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Ends the replacement of a request by its coalescing key, unless a later request has the key by now.
+    /// After this call, no new request replaces the request by its coalescing key. If a later request already has the key, nothing changes.
     private mutating func forgetCoalescing(_ id: QueuedRequestID) {
         guard let key = coalescingKeys[id], coalescing[key] == id else { return }
         coalescing[key] = nil
     }
 
-    /// Notes a frame that a compaction keeps.
+    /// Records that a compaction keeps a frame.
     private mutating func mark(_ frame: UInt64, _ size: Int) {
         marks[frame] = UInt32(clamping: size)
         liveBytes += size
     }
 
-    /// Notes that a compaction need not keep a frame any longer.
+    /// Records that a compaction need not keep a frame any longer.
     private mutating func unmark(_ frame: UInt64) {
         if let size = marks.removeValue(forKey: frame) { liveBytes -= Int(size) }
     }
 
-    /// Returns the index of a lane, and adds the lane and its owner if they are new.
+    /// Returns the index of a lane. If the lane or its owner is new, it is added.
     private mutating func number(ofLane name: String, of owner: QueueOwner) -> Int {
         if let number = laneNumbers[owner]?[name] { return number }
         let ownerNumber = ownerNumbers[owner] ?? owners.count
@@ -327,7 +329,7 @@ struct Ledger: Sendable {
     }
 
     private mutating func number(ofBoot boot: UInt64) -> UInt32 {
-        // Boots are few, and most requests are of the last one.
+        // There are few boots, and most requests are of the last boot.
         if let index = boots.lastIndex(of: boot) { return UInt32(index) }
         boots.append(boot)
         return UInt32(boots.count - 1)
@@ -335,7 +337,7 @@ struct Ledger: Sendable {
 }
 
 extension Ledger.Attempts {
-    /// Notes that an attempt began, whose outcome is unknown until it is settled.
+    /// Records that an attempt began. Its outcome is unknown until it is settled.
     fileprivate mutating func begin(at time: QueueTime, frame: UInt64) {
         count += 1
         last = time
@@ -344,7 +346,7 @@ extension Ledger.Attempts {
         frames.append(frame)
     }
 
-    /// Notes the knowledge about the last attempt.
+    /// Records what is known about the last attempt.
     fileprivate mutating func settle(_ settlement: QueueEntry.Settlement, frame: UInt64) {
         frames.append(frame)
         switch settlement {

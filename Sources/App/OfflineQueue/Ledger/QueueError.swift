@@ -1,36 +1,36 @@
 public import ErrorContract
 
-/// The reason for which a queue did not do what the app requested. Nothing was stored or changed, with the exception in ``storage(_:)``.
+/// The reason why a queue did not do what the app requested. Nothing was stored or changed. The only exception is described at
+/// ``storage(_:)``.
 ///
-/// Show the user ``full(_:)`` and ``storage(_:)`` as "could not be saved". Retry after ``locked``. The other cases are mistakes of the app,
-/// or mean that the request has meanwhile been sent.
+/// Show ``full(_:)`` and ``storage(_:)`` to the user as "could not be saved". After ``locked``, try again. The other cases are errors of
+/// the app, or the request has meanwhile been sent.
 public enum QueueError: Error, Sendable {
-    /// The path issues or takes credentials, such as a sign-in, a refresh or a password reset. Such calls are never stored.
+    /// The path issues or accepts credentials, such as a sign-in, a refresh or a password reset. Such calls are never stored.
     case carriesCredentials
-    /// The endpoint requires the token of a session, but no user is signed in, or the credentials do not name the account
-    /// (`Credentials.userID`).
+    /// The endpoint requires the token of a session, but the account is unknown. Either no user is signed in, or the credentials contain no
+    /// `Credentials.userID`.
     case noIdentity
-    /// The requests of the account use up a limit of ``QueueLimits``. Remove dead letters, or wait until requests are sent.
+    /// The requests of the account have reached a limit of ``QueueLimits``. Remove dead letters, or wait until requests are sent.
     case full(Limit)
     /// The body is larger than ``QueueLimits/body``, or it is a stream or a file.
     case unsuitableBody
     /// The queue has no such request: it was delivered or removed.
     case unknownRequest
-    /// An attempt to send the request began, so that the server may have performed it, or the request is a dead letter. It can no longer be
-    /// changed; ``OfflineQueue/remove(_:)`` removes it.
+    /// The request can no longer be changed. Either the server may have received it, or it is a dead letter. ``OfflineQueue/remove(_:)``
+    /// removes it.
     case attemptBegan
     /// The request is pending, and only a dead letter can be put back.
     case notDeadLetter
-    /// The client can't make the request, such as for a body that can't be encoded. The error is the client's.
+    /// The client can't make the request, for example because the body can't be encoded. The error is the client's error.
     case invalidRequest(APIError)
-    /// The files of the queue can't be read now, such as before the first unlock of the device, or the key of an encrypted queue is
-    /// missing. Try again later.
+    /// The files or the key of an encrypted queue can't be read now, such as before the first unlock of the device. Try again later.
     case locked
-    /// The files can't be read or written: the disk is full or failed, another process used the files for longer than 10 s, a newer version
-    /// of the app wrote them, or the task was canceled (`CancellationError`).
+    /// The files can't be read or written. Either the disk is full or failed, another process used the files for longer than 10 s, a newer
+    /// version of the app wrote them, or the task was canceled (`CancellationError`).
     ///
-    /// If only the sync to the disk failed, the change is in the file nevertheless, and survives the end of the process. This can happen to
-    /// a durable request, and when more than 4 MiB wait for a sync.
+    /// If only the sync to the disk failed, the change is nevertheless in the file, and survives the end of the process. This can happen to
+    /// a durable request. It can also happen to any request while more than 4 MiB wait for a sync.
     case storage(any Error)
 
     /// A limit of ``QueueLimits``.
@@ -61,9 +61,9 @@ extension QueueError: CustomStringConvertible {
 }
 
 extension QueueError: APIErrorConvertible {
-    /// Returns the error for a call that could neither be sent nor stored: the client's error for ``invalidRequest(_:)``, otherwise an
-    /// error of the kind `custom` with the code `OFFLINE_QUEUE_FULL`, `OFFLINE_QUEUE_UNAVAILABLE` or, for ``noIdentity``, that of a missing
-    /// token. It has a text for the user in six languages.
+    /// Returns the error for a call that could neither be sent nor stored. For ``invalidRequest(_:)``, it is the client's error. For
+    /// ``noIdentity``, it has the code of a missing token. Otherwise, it has the kind `custom` and the code `OFFLINE_QUEUE_FULL` or
+    /// `OFFLINE_QUEUE_UNAVAILABLE`. It has a text for the user in six languages.
     public func apiError(context: String?) -> APIError {
         if case .invalidRequest(let error) = self { return error }
         var error = APIError(.custom, context: context, underlying: self)

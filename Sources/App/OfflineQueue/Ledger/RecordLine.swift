@@ -1,7 +1,7 @@
 /// The pending requests of a lane, in the order of their identifiers.
 ///
-/// An array with a moving start: the first requests are removed by advancing `head`. When more than half of the array, and more than 32
-/// places, are unused, they are freed in one step, so that removal at the front is O(1) on average.
+/// An array with a moving start. The first request is removed by advancing `head`. If more than half of the array and more than 32 places
+/// are unused, they are freed in one step. So removal at the front is O(1) on average.
 struct RecordLine: Sendable {
     private var ids: [QueuedRequestID] = []
     private var head = 0
@@ -11,7 +11,7 @@ struct RecordLine: Sendable {
     var first: QueuedRequestID? { isEmpty ? nil : ids[head] }
     var all: ArraySlice<QueuedRequestID> { ids[head...] }
 
-    /// Adds a request at the place of its identifier. O(1) at the end, O(n) elsewhere.
+    /// Adds a request in the order of the identifiers. O(1) at the end, O(n) elsewhere.
     mutating func insert(_ id: QueuedRequestID) {
         guard let last = ids.last, !isEmpty, id < last else { return ids.append(id) }
         let place = ids[head...].firstIndex { id < $0 } ?? ids.count

@@ -2,23 +2,23 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Distributes the changes of a ledger: to subscribers, and to the callers that wait for a request.
+/// Sends the changes of a ledger to subscribers, and to the callers that wait for a request.
 ///
-/// ``note(_:)`` runs under the lock of the journal, so all methods here are short, take only the lock of the hub, and never call the
-/// journal. Subscriptions are held weakly: a sequence that the app released gets no further events.
+/// ``note(_:)`` runs under the lock of the journal. Therefore all methods here are short, take only the lock of the hub, and never call the
+/// journal. Subscriptions are stored as weak references. If the app released a sequence, it gets no further events.
 final class ChangeHub: Sendable {
-    /// The end of a request for a caller that waits for it.
+    /// The outcome of a request for a caller that waits for it.
     enum Outcome: Sendable {
-        /// The server performed the request. The response is `nil` if another process or an earlier attempt received it.
+        /// The server performed the request. The response is `nil` if it was received by another process or in an earlier attempt.
         case delivered(HTTPResponse?, [UInt8])
         /// The server refused the request, and would refuse it again.
         case refused(APIError)
-        /// The request stays stored, or was removed.
+        /// The request stays stored, or the app removed it.
         case later
     }
 
     /// - `waiters`: the callers that wait, at most one for each request.
-    /// - `wakeups`: the loops that wait for something to send.
+    /// - `wakeups`: the loops that wait for a request to send.
     private struct State {
         var subscriptions: [Weak] = []
         var waiters: [QueuedRequestID: Waiter] = [:]
@@ -32,7 +32,7 @@ final class ChangeHub: Sendable {
 
     /// Waits for the outcome of one request.
     ///
-    /// The first outcome wins; later ones are ignored. ``wait()`` may be called once, before or after the outcome.
+    /// Only the first outcome counts. Later outcomes are ignored. ``wait()`` may be called once, before or after the outcome.
     final class Waiter: Sendable {
         private let state = Mutex<(outcome: Outcome?, reader: CheckedContinuation<Outcome, Never>?)>((nil, nil))
 
@@ -47,7 +47,7 @@ final class ChangeHub: Sendable {
             reader?.resume(returning: outcome)
         }
 
-        /// Returns the outcome; `later` when the task is canceled.
+        /// Returns the outcome. If the task is canceled, returns `later`.
         func wait() async -> Outcome {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
@@ -73,7 +73,7 @@ final class ChangeHub: Sendable {
             if let event = QueueEvent(entry, id: id) { emit(event) }
             switch entry {
             case .stored, .revived: wake()
-            // Delivered by another process, or removed: a caller in this process that knows more was informed before.
+            // Another process delivered the request, or it was removed. A caller in this process that has the response was informed before.
             case .delivered: settle(id, .delivered(nil, []))
             case .removed, .buried: settle(id, .later)
             default: break
@@ -100,17 +100,17 @@ final class ChangeHub: Sendable {
     /// Registers the caller that waits for a request.
     func wait(for id: QueuedRequestID, _ waiter: Waiter) { state.withLock { $0.waiters[id] = waiter } }
 
-    /// Removes the caller that waits for a request and returns it, so that only one party settles it.
+    /// Removes the caller that waits for a request and returns it. So only one caller of this method settles it.
     func take(_ id: QueuedRequestID) -> Waiter? { state.withLock { $0.waiters.removeValue(forKey: id) } }
 
     /// Sets the outcome for the caller that waits for a request, if there is one.
     func settle(_ id: QueuedRequestID, _ outcome: Outcome) { take(id)?.settle(outcome) }
 
-    /// Wakes the loops that wait for something to send.
+    /// Wakes the loops that wait for a request to send.
     func wake() { for wakeup in state.withLock({ Array($0.wakeups.values) }) { wakeup.yield() } }
 
-    /// Runs a closure with a stream that gets an element when there may be something to send. Elements that are not consumed yet are merged
-    /// into one.
+    /// Runs a closure with a stream. The stream gets an element when there may be a request to send. Elements that were not consumed yet
+    /// are merged into one.
     func withWakeups<Result>(_ body: (AsyncStream<Void>) async -> Result) async -> Result {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
@@ -124,7 +124,7 @@ final class ChangeHub: Sendable {
 }
 
 extension QueueEvent {
-    /// The event for an entry; `nil` for entries that the app need not know of.
+    /// The event for an entry; `nil` if the app doesn't need the entry.
     fileprivate init?(_ entry: QueueEntry, id: QueuedRequestID) {
         switch entry {
         case .stored: self = .queued(id)

@@ -3,15 +3,16 @@ import Synchronization
 
 /// The accounts whose requests are sent, paused or discarded.
 extension OfflineQueue {
-    /// Reads which account is signed in, and reports the pauses that follow.
-    /// - Parameter isNewSession: Whether a user signed in, which ends the pause of accounts whose credentials were refused.
+    /// Reads which account is signed in, and reports the accounts that are paused as a result.
+    /// - Parameter isNewSession: Whether a user signed in. A sign-in ends the pause of accounts whose credentials were refused.
     func identify(isNewSession: Bool = false) async {
         let account = try? await client.session?.identity
         dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }
         announcePauses()
     }
 
-    /// Handles a change of the session: removes the requests of a signed-out account if the options require it, and wakes the loops.
+    /// Handles a change of the session, and wakes the loops. After a sign-out, it removes the requests of the account, if the options
+    /// require it.
     func noteSession(_ change: SessionChange) async {
         sessionChanges.add(1, ordering: .acquiringAndReleasing)
         if let account = change.signedOut, options.discardsOnSignOut {
@@ -22,14 +23,14 @@ extension OfflineQueue {
         hub.wake()
     }
 
-    /// Discards the requests of accounts that were signed out. If that fails, the next drain tries again.
+    /// Removes the requests of accounts that were signed out. If the removal fails, the next drain tries again.
     func discardSignedOut() async {
         for owner in signedOut.withLock(\.self) where (try? await discard(owner: owner)) != nil {
             signedOut.withLock { _ = $0.remove(owner) }
         }
     }
 
-    /// Reports the accounts whose pause began, changed its reason, or ended since the last call.
+    /// Reports the accounts whose pause began or ended or has another reason since the last call.
     func announcePauses() {
         let pauses = journal.withState { ledger in
             dispatcher.withLock { dispatcher in

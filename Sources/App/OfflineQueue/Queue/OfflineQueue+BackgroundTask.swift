@@ -6,13 +6,13 @@
     extension OfflineQueue {
         /// Registers a background task that sends the requests of a queue. Call it before the app has finished launching.
         ///
-        /// The task opens the queue, drains it once, and gives up the role of the sender. When the system ends the task early, calls in
-        /// flight end, and no further ones begin. The task counts as successful if no request is pending.
+        /// The task opens the queue, sends its requests once, and gives up the role of the sender, so that another process can send. If the
+        /// system ends the task early, calls in flight end, and no further calls begin. The task succeeds if no request is pending.
         ///
         /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.
         /// - Parameters:
         ///   - identifier: The identifier of the task.
-        ///   - open: Returns the queue of the app; `nil` if it can't be opened, such as before the device was unlocked for the first time.
+        ///   - open: Returns the queue of the app; `nil` if it can't be opened, such as before the first unlock of the device.
         /// - Returns: Whether the task was registered.
         @discardableResult
         public static func registerBackgroundTask(
@@ -36,10 +36,9 @@
             }
         }
 
-        /// Requests that the system runs the task when the device has a network. Call it when the app enters the background with pending
-        /// requests.
+        /// Asks the system to run the task when the device has a network. Call it when the app enters the background with pending requests.
         ///
-        /// The system decides when the task runs. A later call with the same identifier replaces an earlier one.
+        /// The system decides when the task runs. A later call with the same identifier replaces the earlier call.
         /// - Parameters:
         ///   - identifier: The identifier with which the task was registered.
         ///   - earliest: The time before which the task must not begin; `nil` for no restriction.

@@ -5,15 +5,15 @@ import ResilientHTTP
 
 /// The stored form of dead letters.
 extension OfflineQueue {
-    /// The headers of a refusal that its error is decoded from.
+    /// The headers of a refusal from which its error is decoded.
     private static let keptHeaders: [HTTPField.Name] = [
         .contentType, .contentLanguage, .errorCode, .requestID, .retryAfter, .wwwAuthenticate,
     ]
-    /// The longest body of a refusal that is stored, in bytes.
+    /// The maximum size of the body of a refusal that is stored, in bytes.
     private static let longestRefusal = 16_384
 
-    /// Creates the description of a dead letter from the error of its last call. The body of the response is stored, encrypted like the
-    /// request, if it has at most ``longestRefusal`` bytes and can be encrypted.
+    /// Creates the description of a dead letter from the error of its last call. The body of the response is stored if it has at most
+    /// ``longestRefusal`` bytes. It is encrypted like the request. If the encryption fails, the body is not stored.
     func burial(_ reason: Burial.Reason, _ error: APIError?, of id: QueuedRequestID, _ owner: QueueOwner) -> Burial {
         var burial = Burial(reason: reason, time: now)
         guard let error else { return burial }
@@ -27,7 +27,7 @@ extension OfflineQueue {
         return burial
     }
 
-    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call, so that its texts follow the
+    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call, so that its texts have the
     /// client's present language.
     func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
         let date = Date(milliseconds: burial.time.wall)
@@ -42,7 +42,7 @@ extension OfflineQueue {
             if let name = HTTPField.Name(burial.headers[index]) { headers[name] = burial.headers[index + 1] }
         }
         let body = (try? open(burial.body, of: id, owner)) ?? []
-        // A refusal whose body was not stored has its code.
+        // If the body of a refusal was not stored, the header gets its code.
         if body.isEmpty, headers[.errorCode] == nil { headers[.errorCode] = burial.code }
         let decoded = ErrorDecoder().decode(status: Int(burial.status), headers: headers, body: body, now: date)
         var error = APIError(decoded, catalogue: client.catalogue)

@@ -8,31 +8,31 @@ import Timekeeping
 
 /// Storing, changing and removing requests.
 extension OfflineQueue {
-    /// Stores a request, to be sent in its turn.
+    /// Stores a request, which is sent after the earlier requests of its lane.
     ///
-    /// Use it for mutations that never need a response; ``send(_:_:_:query:options:context:)`` returns the response if one arrives soon.
+    /// Use it for mutations whose response is not needed. ``send(_:_:_:query:options:context:)`` returns the response if it arrives soon.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the client's base URL, as for `APIClient.send`.
-    ///   - body: A value that the client's coding writes as JSON now; it is sent as it was stored, also by a later version of the app.
+    ///   - body: A value that the client's coding encodes as JSON now. These bytes are sent later, even by a later version of the app.
     ///   - query: Items that are appended to the query of the path.
-    ///   - options: `queueing` names the lane, the lifetime and the coalescing key; an `idempotencyKey` replaces the one that the queue
+    ///   - options: `queueing` contains the lane, the lifetime and the coalescing key. An `idempotencyKey` replaces the key that the queue
     ///     creates. Other options are not stored.
-    ///   - context: Where in the app the call is made; errors and the client's log contain it.
-    ///   - isDurable: Whether the method returns only when the request survives a loss of power. This costs a sync of the disk. Otherwise
-    ///     it returns when the request survives the end of the process; the request then survives a loss of power within 50 ms.
-    /// - Returns: The identifier of the request. If the request replaced a pending one with the same coalescing key, the identifier and
-    ///   the place of that one are used.
-    /// - Throws: ``QueueError``. If the task is canceled, the method throws and has stored nothing, or it succeeds and returns the
-    ///   identifier.
+    ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
+    ///   - isDurable: With `true`, the method returns when the request survives a loss of power, which costs a sync of the disk. With
+    ///     `false`, it returns when the request survives the end of the process. The request then survives a loss of power within 50 ms.
+    /// - Returns: The identifier of the request. If the request replaced a pending request with the same coalescing key, it has the
+    ///   identifier and the place of that request.
+    /// - Throws: ``QueueError``. If the task is canceled, there are two possible results: the method throws and has stored nothing, or it
+    ///   returns the identifier.
     ///     - ``QueueError/invalidRequest(_:)``: the body can't be encoded, or the client can't make the request.
     ///     - ``QueueError/carriesCredentials``: the path belongs to sign-in, registration, refresh or password reset.
-    ///     - ``QueueError/noIdentity``: the endpoint requires a token, and no account is signed in.
+    ///     - ``QueueError/noIdentity``: the endpoint requires a token, but the account is unknown.
     ///     - ``QueueError/unsuitableBody``: the body is larger than ``QueueLimits/body``, or it is not in memory.
-    ///     - ``QueueError/full(_:)``: the account has reached a limit. The queue removes nothing to make room.
+    ///     - ``QueueError/full(_:)``: the account has reached a limit. The queue doesn't remove other requests for a new one.
     ///     - ``QueueError/locked``: the files or the key of the cipher are not available.
-    ///     - ``QueueError/storage(_:)``: the disk is full or failed. With `isDurable`, the request may be stored nevertheless: the queue
-    ///       reports a failed sync of a request that is already in the file by this error, and sends the request.
+    ///     - ``QueueError/storage(_:)``: the disk is full or failed. With `isDurable`, the request may nevertheless be stored. If only the
+    ///       sync of a request failed, the request is in the file, and the queue sends it.
     @discardableResult
     public func enqueue<Body: Encodable>(
         _ method: HTTPRequest.Method,
@@ -56,10 +56,10 @@ extension OfflineQueue {
         )
     }
 
-    /// Stores a request with a body in bytes, to be sent in its turn.
+    /// Stores a request with a body in bytes, which is sent after the earlier requests of its lane.
     ///
-    /// Use it for bodies that are not JSON. The body must be in memory: a file or a stream is refused. Parameters, result and errors are
-    /// those of ``enqueue(_:_:_:query:options:context:isDurable:)``.
+    /// Use it for bodies that are not JSON. The body must be in memory: a file or a stream is refused. The parameters, the result and the
+    /// errors are the same as for ``enqueue(_:_:_:query:options:context:isDurable:)``.
     @discardableResult
     public func enqueue(
         _ method: HTTPRequest.Method,
@@ -74,13 +74,13 @@ extension OfflineQueue {
         return try await store(draft, isDurable: isDurable)
     }
 
-    /// Sends a request now if possible, and returns its response. If the request can't be sent now, it stays stored and is sent later.
+    /// Sends a request now if possible, and returns its response. If it can't be sent now, the request stays stored and is sent later.
     ///
-    /// The request is stored before its first byte is sent, so that it is performed once even if the app ends meanwhile. It waits for the
-    /// requests before it in its lane. Only endpoints and calls that opt in by a `QueueingPolicy` are stored; other calls are sent by the
-    /// client directly, and fail with its errors.
+    /// The request is stored before its first byte is sent, so that it is performed once even if the app ends meanwhile. It is sent after
+    /// the earlier requests of its lane. It is only stored if a `QueueingPolicy` is set for its endpoint or in its options. Otherwise, the
+    /// client sends it directly, and its errors are thrown.
     ///
-    /// If the app never needs the response, use ``enqueue(_:_:_:query:options:context:isDurable:)``, which does not wait for the network.
+    /// If the app doesn't need the response, use ``enqueue(_:_:_:query:options:context:isDurable:)``, which does not wait for the network.
     ///
     /// If the task is canceled while it waits for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
     /// stored.
@@ -89,14 +89,14 @@ extension OfflineQueue {
     ///   - path: The path relative to the client's base URL.
     ///   - body: A value that the client's coding writes as JSON.
     ///   - query: Items that are appended to the query of the path.
-    ///   - options: `queueing` opts in and names the lane; `timeout` limits how long the method waits for the
+    ///   - options: `queueing` allows storing the request and contains the lane. `timeout` limits how long the method waits for the
     ///     response.
-    ///   - context: Where in the app the call is made; errors and the client's log contain it.
-    /// - Returns: The value of the response, or the identifier of the stored request if there was no response within the timeout.
+    ///   - context: The part of the app that makes the call. Errors and the client's log contain it.
+    /// - Returns: The value of the response. If there was no response within the timeout, the identifier of the stored request.
     /// - Throws: `APIError`. If the server refused the request, the error is the refusal, and no dead letter is stored. If the request
-    ///   can't be stored, the code is `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, or that of a missing token. The kind `decoding`
-    ///   means that the server performed the request, but its response can't be decoded, or was lost because another attempt or another
-    ///   process delivered the request. In all of these cases the request is not in the queue.
+    ///   can't be stored, the code is `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, or the code of a missing token. The kind
+    ///   `decoding` means that the server performed the request, but that its value is not available. Either the response can't be decoded,
+    ///   or another attempt or another process received it. In all of these cases, the request is not in the queue.
     public func send<Value: Decodable, Body: Encodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -108,17 +108,17 @@ extension OfflineQueue {
         let content = try client.jsonBody(body, context: context)
         switch try await deliver(method, path, query, content, options, context) {
         case .response(let (response, bytes)):
-            // An earlier attempt delivered it.
+            // An earlier attempt delivered the request.
             guard let response else { throw APIError(.decoding, context: context) }
             return .response(try client.value(in: response, body: bytes, context: context))
         case .queued(let id): return .queued(id)
         }
     }
 
-    /// Sends a request now if possible, for a response whose content does not matter.
+    /// Sends a request now if possible. Use it if the content of the response is not needed.
     ///
-    /// Parameters and errors are those of ``send(_:_:_:query:options:context:)``, except that a response without content, or one that
-    /// another process received, is no error.
+    /// The parameters and errors are the same as for ``send(_:_:_:query:options:context:)``, with one difference: a response without
+    /// content is no error, and neither is a response that another process received.
     /// - Returns: ``QueueResult/response(_:)`` if the server performed the request, or the identifier of the stored request.
     public func send<Body: Encodable>(
         _ method: HTTPRequest.Method,
@@ -135,17 +135,17 @@ extension OfflineQueue {
         }
     }
 
-    /// Replaces the body of a request that was not sent yet by a value that is encoded as JSON.
+    /// Replaces the body of a request that was not sent yet. The new value is encoded as JSON.
     ///
-    /// Identifier, path, lane, place in the lane, time of creation and idempotency key stay the same. A request may also be edited after an
-    /// attempt of which no byte left the device.
+    /// The identifier, the path, the lane, the place in the lane, the time of creation and the idempotency key stay the same. If no byte of
+    /// an earlier attempt left the device, the request may still be edited.
     /// - Parameters:
     ///   - id: A pending request.
     ///   - body: The new body.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter;
-    ///   ``QueueError/unknownRequest`` if it was delivered or removed; ``QueueError/unsuitableBody`` and ``QueueError/full(_:)`` if the
-    ///   new body exceeds a limit; ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written. The request is not
-    ///   changed then.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter.
+    ///   ``QueueError/unknownRequest`` if it was delivered or removed. ``QueueError/unsuitableBody`` and ``QueueError/full(_:)`` if the new
+    ///   body exceeds a limit. ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written. After an error, the
+    ///   request is not changed.
     public func edit<Body: Encodable>(_ id: QueuedRequestID, _ body: Body) async throws(QueueError) {
         let content: RequestBody?
         do { content = try client.jsonBody(body, context: nil) } catch { throw .invalidRequest(error) }
@@ -157,7 +157,7 @@ extension OfflineQueue {
     /// ```swift
     /// try await queue.edit(id, body: RequestBody(bytes, contentType: "text/plain"))
     /// ```
-    /// Effects and errors are those of the method that encodes a value.
+    /// The effects and errors are the same as for the method that encodes a value.
     public func edit(_ id: QueuedRequestID, body: RequestBody?) async throws(QueueError) {
         let bytes = try stored(body)
         var content = try await content(of: id)
@@ -170,12 +170,13 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes a request that was not sent yet. When the method returns, the server will never perform the request.
+    /// Removes a request that was not sent yet. When the method returns, the server has not performed the request and never will.
     ///
-    /// Unlike ``remove(_:)``, it refuses a request that the server may have received, so that the app can report the truth to the user.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter;
-    ///   ``QueueError/unknownRequest`` if it was delivered or removed; ``QueueError/storage(_:)`` if the removal can't be written. A full
-    ///   disk is no error as long as the reserve of the file lasts (64 KiB).
+    /// Unlike ``remove(_:)``, the method refuses to remove a request that the server may have received. So the app never reports a wrong
+    /// result to the user.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request, or if it is a dead letter.
+    ///   ``QueueError/unknownRequest`` if it was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be written. The file
+    ///   has a reserve of 64 KiB, so removals usually also succeed on a full disk.
     public func cancel(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             _ = try ledger.editable(id)
@@ -186,9 +187,9 @@ extension OfflineQueue {
 
     /// Removes a request or a dead letter in any state.
     ///
-    /// An attempt that is in flight is not aborted: the server may have performed the request, or may still perform it. Use ``cancel(_:)``
-    /// to remove only requests that the server can't have received.
-    /// - Throws: ``QueueError/unknownRequest`` if it was delivered or removed; ``QueueError/storage(_:)`` if the removal can't be written.
+    /// If an attempt is in flight, it continues. The server may have performed the request, or may still perform it. Use ``cancel(_:)`` to
+    /// remove only requests that the server can't have received.
+    /// - Throws: ``QueueError/unknownRequest`` if it was delivered or removed. ``QueueError/storage(_:)`` if the removal can't be written.
     public func remove(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             guard ledger.records[id] != nil else { throw .unknownRequest }
@@ -198,14 +199,14 @@ extension OfflineQueue {
         hub.wake()
     }
 
-    /// Puts a dead letter back into its place in its lane, with a new idempotency key and its full lifetime.
+    /// Puts a dead letter back into its lane, with a new idempotency key. Its lifetime begins again.
     ///
-    /// The place is that of the original order: the request goes before all requests of the lane that were stored after it. Its attempts
-    /// and failures count from zero again. The identifier stays the same.
+    /// The request returns to its original place: it is sent before all requests of the lane that were stored after it. Its attempts and
+    /// failures are counted from zero again. The identifier stays the same.
     ///
-    /// - Important: A dead letter with the reason ``DeadLetter/Reason/unknownOutcome`` may be performed twice. Ask the user, or read the
-    ///   server's state, before the call.
-    /// - Throws: ``QueueError/notDeadLetter`` if the request is pending; ``QueueError/unknownRequest`` if it was delivered or removed;
+    /// - Important: If the reason of the dead letter is ``DeadLetter/Reason/unknownOutcome``, the server may perform the request twice. Ask
+    ///   the user, or read the server's state, before the call.
+    /// - Throws: ``QueueError/notDeadLetter`` if the request is pending. ``QueueError/unknownRequest`` if it was delivered or removed.
     ///   ``QueueError/locked`` or ``QueueError/storage(_:)`` if it can't be read or written.
     public func retry(_ id: QueuedRequestID) async throws(QueueError) {
         var content = try await content(of: id)
@@ -220,11 +221,11 @@ extension OfflineQueue {
         }
     }
 
-    /// Removes all requests and dead letters of an account in one step, for example after the user deleted the account.
+    /// Removes all requests and dead letters of an account in one step. Use it for example after the user deleted the account.
     ///
-    /// A request that is being sent may still be performed. Callers that wait in ``send(_:_:_:query:options:context:)`` get the identifier
-    /// of a request that no longer exists. An account without requests is no error.
-    /// - Throws: ``QueueError/storage(_:)`` if the removal can't be written; nothing is removed then.
+    /// If a request is being sent, the server may still perform it. Callers that wait in ``send(_:_:_:query:options:context:)`` get the
+    /// identifier of a request that no longer exists. If the account has no requests, the method does nothing.
+    /// - Throws: ``QueueError/storage(_:)`` if the removal can't be written. After an error, no request is removed.
     public func discard(owner: QueueOwner) async throws(QueueError) {
         try await change { _, transaction throws(QueueError) in
             transaction.usesReserve = true
@@ -235,16 +236,17 @@ extension OfflineQueue {
 
 /// Snapshots of the stored requests.
 extension OfflineQueue {
-    /// The accounts that have stored requests or dead letters, including accounts that are not signed in. Read from memory, like
-    /// ``counts``.
+    /// The accounts that have stored requests or dead letters, including accounts that are not signed in. The property reads memory only,
+    /// like ``counts``.
     public var owners: [QueueOwner] { journal.withState { ledger in ledger.owners.filter { $0.count > 0 }.map(\.owner) } }
 
-    /// Returns the requests that are to be sent, in the order in which they were stored, after reading what other processes have stored.
+    /// Returns the requests that are to be sent, in the order in which they were stored. The method first reads the changes of other
+    /// processes.
     ///
-    /// A request whose content can't be read or decrypted now is left out; ``counts`` includes it.
+    /// If the content of a request can't be read or decrypted now, the request is left out. ``counts`` includes it.
     /// - Parameters:
-    ///   - lane: The name of the lane, over all accounts; `nil` for all lanes.
-    ///   - limit: The largest number of requests. Each is read from the disk.
+    ///   - lane: The name of the lane, for all accounts; `nil` for all lanes.
+    ///   - limit: The maximum number of requests. Each request is read from the disk.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func pending(lane: String? = nil, limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
         let ids = try await change { ledger, _ throws(QueueError) in
@@ -253,10 +255,10 @@ extension OfflineQueue {
         return requests(Array(ids))
     }
 
-    /// Returns the dead letters in the order in which their requests were stored, after reading what other processes have stored.
+    /// Returns the dead letters in the order in which their requests were stored. The method first reads the changes of other processes.
     ///
-    /// A dead letter whose content can't be read or decrypted now is left out.
-    /// - Parameter limit: The largest number of dead letters. Each is read from the disk.
+    /// If the content of a dead letter can't be read or decrypted now, the dead letter is left out.
+    /// - Parameter limit: The maximum number of dead letters. Each dead letter is read from the disk.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func deadLetters(limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
         requests(try await change { ledger, _ throws(QueueError) in Array(ledger.buried.keys.sorted().prefix(limit)) })
@@ -264,8 +266,8 @@ extension OfflineQueue {
 
     /// Returns the state of a request; `nil` if it was delivered or removed.
     ///
-    /// The state is read from memory: it does not include changes by other processes since this process last read the file. In a process
-    /// that is not the sender, a request that the sender is sending is reported as ``QueuedRequest/Status/pending``.
+    /// The state is read from memory. It doesn't include the changes of other processes since this process last read the file. If another
+    /// process is sending the request, the state is ``QueuedRequest/Status/pending``.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
         let facts = journal.withState { ledger in
             ledger.records[id].map { record in
@@ -285,7 +287,7 @@ extension OfflineQueue {
         return facts.pause.map { .paused($0) } ?? .pending
     }
 
-    /// Reads the contents of requests from the disk. Leaves out requests that ended meanwhile or that can't be read.
+    /// Reads the contents of requests from the disk. Requests that ended meanwhile, or that can't be read, are left out.
     func requests(_ ids: [QueuedRequestID]) -> [QueuedRequest] {
         ids.compactMap { id in
             let facts = journal.withState { ledger in
@@ -319,9 +321,9 @@ extension OfflineQueue {
         var content: RequestContent
     }
 
-    /// Checks a call, and creates the request that can be stored for it. Changes nothing.
+    /// Validates a call, and creates the request that is stored for it. The method doesn't change the queue.
     ///
-    /// The owner is the account that is signed in now, or none if the endpoint requires no token.
+    /// The owner is the account that is signed in now. If the endpoint requires no token, the request has no account.
     /// - Throws: ``QueueError/invalidRequest(_:)``, ``QueueError/carriesCredentials``, ``QueueError/noIdentity`` or
     ///   ``QueueError/unsuitableBody``.
     func draft(
@@ -363,11 +365,11 @@ extension OfflineQueue {
         )
     }
 
-    /// Stores a request, in place of the pending one with the same coalescing key if there is one.
+    /// Stores a request. If there is a pending request with the same coalescing key, it is replaced.
     /// - Parameters:
     ///   - draft: The request.
-    ///   - isDurable: Whether the method returns only when the request survives a loss of power.
-    ///   - waiter: Gets the outcome. It is registered before the entry is applied, so that no outcome is missed.
+    ///   - isDurable: Whether the method waits until the request survives a loss of power.
+    ///   - waiter: Gets the outcome. The waiter is registered before the entry is applied, so that it gets every outcome.
     /// - Returns: The identifier of the request.
     func store(_ draft: Draft, isDurable: Bool, waiter: ChangeHub.Waiter? = nil) async throws(QueueError) -> QueuedRequestID {
         let header = draft.header
@@ -398,7 +400,8 @@ extension OfflineQueue {
         return bytes
     }
 
-    /// Whether a path belongs to an operation that issues or takes credentials. Its content must not be stored, and is of no use later.
+    /// Whether a path belongs to an operation that issues or accepts credentials. Such a request must not be stored, and would be useless
+    /// later.
     private static func carriesCredentials(_ path: String) -> Bool {
         let path = path.prefix { $0 != "?" }
         let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me

@@ -6,18 +6,18 @@ package import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// The loops that send.
+/// The loops that send requests.
 extension OfflineQueue {
     /// Sends stored requests until the task is canceled. Start it once, for the lifetime of the app or of a scene:
     ///
     /// ```swift
     /// .task { await queue.run() }
     /// ```
-    /// The method drains the queue, and then sleeps until a request is stored, the delay of a lane ends, the network or the account
-    /// changes, or ``Options/watchdog`` has passed. In a process that is not the sender, it tries to take the role when the lease of the
-    /// sender ends.
+    /// The method sends all requests that can be sent, and then sleeps. It wakes when a request is stored, the delay of a lane ends, the
+    /// network or the account changes, or ``Options/watchdog`` has passed. Only one process at a time may send, the sender. In any other
+    /// process, the method tries to become the sender when the lease of the present sender ends.
     ///
-    /// When the task is canceled, a drain that runs continues until its calls have ended.
+    /// When the task is canceled, a running ``drain()`` continues until its calls have ended.
     public func run() async {
         await hub.withWakeups { wakeups in
             while !Task.isCancelled {
@@ -34,33 +34,33 @@ extension OfflineQueue {
         }
     }
 
-    /// Sends all requests that can be sent now, and returns when no further one can be sent.
+    /// Sends all requests that can be sent now, and returns when no other request can be sent.
     ///
-    /// Requests stay stored if their lane waits after a failure, if their account is paused, or if their lane stopped at a dead letter. The
-    /// method returns at once if another process is the sender, or if the queue ``isRestored``. It throws no errors: ``events`` reports the
+    /// A request stays stored if its lane waits after a failure, if its account is paused, or if its lane stopped at a dead letter. The
+    /// method returns at once if another process is the sender, or if the queue ``isRestored``. It throws no errors. ``events`` reports the
     /// failures.
     ///
-    /// Only one drain runs at a time: further callers wait for it. If the caller is canceled, it returns at once and the drain continues;
-    /// use ``stop()`` to end the drain.
+    /// Only one drain runs at a time. If a drain is running, further callers wait for it. If a caller is canceled, it returns at once, and
+    /// the drain continues. Use ``stop()`` to end the drain.
     public func drain() async {
         _ = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
     }
 
-    /// Ends the running drain as soon as its calls in flight have ended: no further call begins. The next ``drain()`` sends again.
+    /// Ends the running drain after its calls in flight. No further call begins. The next ``drain()`` sends requests again.
     ///
-    /// ``run()`` starts further drains; cancel its task as well if nothing must be sent.
+    /// ``run()`` starts further drains. If nothing must be sent, also cancel the task of ``run()``.
     public func stop() { dispatcher.withLock { $0.isStopped = true } }
 
-    /// Ends the delays of all lanes and the pauses of accounts whose credentials were refused, so that ``run()`` tries them at once. Call
-    /// it when the app becomes active. The queue calls it when the network returns.
+    /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then tries them at once. Call it
+    /// when the app becomes active. The queue calls it when the network returns.
     public func wake() {
         dispatcher.withLock { $0.wake() }
         hub.wake()
     }
 
-    /// Gives up the role of the sender, so that another process can take it before ``Options/lease`` has passed. Call it before the app is
-    /// suspended, after ``run()`` and ``drain()`` have ended. Does nothing in a process that is not the sender. If the entry can't be
-    /// written, the lease ends by itself.
+    /// Gives up the role of the sender, so that another process can send before ``Options/lease`` has passed. Call it before the app is
+    /// suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, it does nothing. If the change can't be
+    /// written, the role ends with its lease.
     public func resign() async {
         let now = now
         _ = try? await change { ledger, transaction throws(QueueError) in
@@ -75,9 +75,9 @@ extension OfflineQueue {
 
     /// Runs one drain.
     ///
-    /// The task group has one child for each call, and two that repeat: one ends when something may have become ready to send, the other
-    /// when the lease must be renewed. Both are started only when there is a call to wait for. The loop ends when no call is in flight and
-    /// ``step()`` returns nothing to send.
+    /// The task group has one child for each call, and two other children. One ends when there may be a request to send. The other ends
+    /// when the lease must be renewed. Both are started only while calls are in flight. The loop ends when no call is in flight and
+    /// ``step()`` returns no request.
     private func drainOnce() async {
         dispatcher.withLock { $0.isStopped = false }
         await identify()
@@ -114,7 +114,7 @@ extension OfflineQueue {
                             for await _ in wakeups { return .woken }; return .woken
                         }
                     case .renewal where !Task.isCancelled:
-                        // Another process has the role: the calls in flight end by themselves.
+                        // Another process is the sender. The calls in flight end without interruption.
                         _ = await takeRole()
                         group.addTask {
                             try? await clock.sleep(until: clock.now + renewal)
@@ -136,8 +136,8 @@ extension OfflineQueue {
         }
     }
 
-    /// The instant at which ``run()`` tries again: the end of another process's lease, or the end of the first delay of a lane; `nil` if
-    /// neither is known.
+    /// The instant at which ``run()`` tries again. It is the end of another process's lease, or the end of the first delay of a lane; `nil`
+    /// if neither is known.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
@@ -150,8 +150,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Takes the role of the sender, or renews it, if there is something to send.
-    /// - Returns: Whether this process has the role. `false` also if the file can't be written.
+    /// If there is a request to send, takes or renews the role of the sender.
+    /// - Returns: Whether this process is the sender. If the file can't be written, the result is `false`.
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
@@ -170,7 +170,7 @@ extension OfflineQueue {
 
 /// One request at a time.
 extension OfflineQueue {
-    /// Makes a call for a stored request and notes how it ended.
+    /// Makes a call for a stored request and records how it ended.
     private func send(_ id: QueuedRequestID, lane: Int) async {
         let ending = await call(id)
         let (now, chance) = (client.environment.clock.now, client.environment.chance())
@@ -193,7 +193,7 @@ extension OfflineQueue {
         do throws(QueueError) {
             content = try self.content(of: id, frame: facts.frame, facts.owner)
         } catch {
-            // It was removed or replaced meanwhile, or can't be read now.
+            // The request was removed or replaced meanwhile, or it can't be read now.
             if case .unknownRequest = error { return .backOff(nil) }
             return .hold(options.watchdog)
         }
@@ -206,7 +206,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Sends a request through the client, with its idempotency key and its owner's account. The innermost middleware notes the attempts.
+    /// Sends a request through the client, with its idempotency key and its owner's account. The innermost middleware records the attempts.
     private func exchange(
         _ id: QueuedRequestID,
         _ content: RequestContent,
@@ -217,10 +217,10 @@ extension OfflineQueue {
         guard let method = HTTPRequest.Method(rawValue: content.method) else { throw APIError(.invalidRequest) }
         var options = CallOptions.idempotencyKey(content.idempotencyKey)
         options.account = owner.account
-        // Without an account the request carries no token, whichever account is signed in now.
+        // Without an account, the request has no token, even if an account is signed in now.
         if owner.account == nil { options.isAuthorized = false }
         var headers: HTTPFields = [.queuedAt: HTTPDate.text(created.wall / 1_000)]
-        // That of the time when it was stored.
+        // The content type of the time when the request was stored.
         if let type = content.contentType { headers[.contentType] = type }
         return try await client.send(
             method,
@@ -236,11 +236,11 @@ extension OfflineQueue {
         )
     }
 
-    /// Notes an attempt before its first byte, and requires that it may begin.
+    /// Records an attempt before its first byte. Throws if the attempt may not begin.
     ///
-    /// A mark that makes the outcome unknown survives a loss of power before a byte leaves the device: otherwise a request that was sent
-    /// would count as one that was not. Whether the mark is such a one is decided in its own transaction, because an earlier sender may
-    /// settle its attempt just before.
+    /// The record makes the outcome of the request unknown. If it does this for the first time, it must survive a loss of power before a
+    /// byte leaves the device. Otherwise, a request that was sent could count as not sent. The transaction itself decides whether this is
+    /// the first time, because an earlier sender may settle its attempt just before.
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let isFirst = try await journal.transact { ledger, transaction in
             let now = now
@@ -251,7 +251,7 @@ extension OfflineQueue {
         }
         do {
             if isFirst { try await journal.sync() }
-            // The device may have slept since the mark, for longer than the server keeps the key.
+            // The device may have slept since the record, for longer than the server stores the key.
             let now = now
             if let reason = journal.withState({ $0.overdue(id, at: now, in: options.limits) }) {
                 throw Ledger.AttemptRefusal.overdue(reason)
@@ -262,7 +262,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Notes the outcome of an attempt that failed.
+    /// Records the outcome of an attempt that failed.
     private func settleAttempt(of id: QueuedRequestID, _ settlement: QueueEntry.Settlement) async throws {
         try await change { ledger, transaction throws(QueueError) in
             guard ledger.attempts[id] != nil else { return }
@@ -271,7 +271,7 @@ extension OfflineQueue {
         }
     }
 
-    /// Writes the consequence of a failed call to the journal, and reports it to subscribers or to the caller that waits.
+    /// Writes the effect of a failed call to the journal, and reports it to subscribers or to the waiting caller.
     /// - Parameter isNewSession: Whether the session changed while the call was in flight.
     private func settle(
         _ id: QueuedRequestID,
@@ -285,7 +285,7 @@ extension OfflineQueue {
             return await finish(id, .delivered(id))
         case .refused:
             if let waiter = hub.take(id) {
-                // The caller gets the refusal, so that there is no dead letter.
+                // The caller gets the refusal, so no dead letter is stored.
                 let ending = await finish(id, .removed(id))
                 waiter.settle(.refused(error))
                 return ending
@@ -293,7 +293,7 @@ extension OfflineQueue {
             return await finish(id, .buried(id, burial(.refused, error, of: id, owner)))
         case .unauthorized:
             report(error, id, wait: nil)
-            // The account may be signed in again by now.
+            // The account may have signed in again meanwhile.
             return isNewSession ? .backOff(nil) : .pause(.unauthorized)
         case .held(let wait):
             report(error, id, wait: wait)
@@ -315,9 +315,9 @@ extension OfflineQueue {
         }
     }
 
-    /// Appends the entry that ends a request, unless another process or the app has ended it.
-    /// - Returns: `backOff` if the entry can't be written: the request is then sent again with the same idempotency key, so that the server
-    ///   does not perform it twice.
+    /// Appends the entry that ends a request, unless another process or the app has already ended the request.
+    /// - Returns: `backOff` if the entry can't be written. The request is then sent again with the same idempotency key, so the server does
+    ///   not perform it twice.
     private func finish(_ id: QueuedRequestID, _ entry: QueueEntry) async -> Dispatcher.Ending {
         do {
             try await change { ledger, transaction throws(QueueError) in
@@ -350,11 +350,11 @@ extension OfflineQueue {
 
 /// Callers that wait for the outcome of a request.
 extension OfflineQueue {
-    /// Sends a call, through the queue if its policy opts in.
+    /// Sends a call. If its policy allows storing it, the call is sent through the queue.
     ///
-    /// Three parties may settle the waiter, and the first one wins: the call itself, the end of a drain that did not send the request, and
-    /// the timeout of the call.
-    /// - Returns: The response, which is `nil` if another attempt delivered the request; or the identifier of the stored request.
+    /// The outcome comes from the first of three sources: the call, the end of a drain that did not send the request, or the timeout of the
+    /// call.
+    /// - Returns: The response, or the identifier of the stored request. The response is `nil` if another attempt delivered the request.
     package func deliver(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -386,7 +386,7 @@ extension OfflineQueue {
         let deadline = clock.now + (policy.timeout ?? client.timeout)
         let outcome = await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                // A drain that is about to end may have missed the request.
+                // If a drain is about to end, it may not send the new request.
                 repeat { await drain() } while canBeSent(id) && !Task.isCancelled
                 if status(of: id) != .sending { waiter.settle(.later) }
             }

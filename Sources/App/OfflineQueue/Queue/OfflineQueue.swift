@@ -7,10 +7,10 @@ public import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Stores mutations on disk and sends them later, once and in order: for apps that work without a connection.
+/// Stores mutations on disk and sends them later, once and in order. Use it in apps that must work without a connection.
 ///
-/// Use a queue for mutations that the user must not lose and whose response can wait. Send a read, or a call whose response the app needs
-/// now, with the client itself.
+/// Use a queue for a mutation that the user must not lose, if its response can wait. If the app needs the response now, or for a read, use
+/// the client itself.
 ///
 /// ```swift
 /// let queue = try await OfflineQueue.open(folder, client: api)
@@ -23,27 +23,27 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// **Durability.** A request is stored when ``enqueue(_:_:query:body:options:context:isDurable:)`` returns. From then on it survives the
-/// end of the process, however the process ends. It survives a loss of power within 50 ms, or when the method returns if `isDurable` is
-/// `true`. A damaged place in the file loses the requests in this place only, and ``damagedPlaces`` reports it.
+/// **Durability.** A request is stored when ``enqueue(_:_:query:body:options:context:isDurable:)`` returns. From then on, it survives the
+/// end of the process, however the process ends. It survives a loss of power within 50 ms. With `isDurable`, it survives a loss of power
+/// when the method returns. If a part of the file is damaged, only the requests in this part are lost, and ``damagedPlaces`` reports it.
 ///
-/// **Once.** All attempts of a request carry one idempotency key. The queue notes each attempt on disk before its first byte is sent. If
-/// the response is lost, the queue repeats the request with its key for as long as the server stores keys (``QueueLimits/keyLifetime``).
-/// After that time, the request becomes a dead letter with the reason ``DeadLetter/Reason/unknownOutcome``. The server must support
-/// idempotency keys: otherwise a request whose response was lost may be performed twice.
+/// **Once.** All attempts of a request have the same idempotency key. The queue records each attempt on disk before its first byte is sent.
+/// If the response is lost, the queue repeats the request with its key, as long as the server stores the key (``QueueLimits/keyLifetime``).
+/// Afterwards, the request becomes a dead letter with the reason ``DeadLetter/Reason/unknownOutcome``. The server must support idempotency
+/// keys. Otherwise, a request whose response was lost may be performed twice.
 ///
-/// **Order.** Requests of one lane are sent one at a time, in the order in which they were stored. Lanes don't wait for each other. Up to
-/// ``Options/concurrency`` lanes send at the same time.
+/// **Order.** Each request belongs to a lane, which has a name. Requests of one lane are sent one at a time, in the order in which they
+/// were stored. Different lanes don't wait for each other. Up to ``Options/concurrency`` lanes send at the same time.
 ///
-/// **Accounts.** A request is sent only to the server and only with a token of the account that it was stored for. While another account is
-/// signed in, the request is paused.
+/// **Accounts.** A request belongs to a server and an account. It is sent only to this server and only with a token of this account. While
+/// another account is signed in, the request is paused.
 ///
-/// **Processes.** Several processes, such as an app and its extensions, may open the same folder. Each can store requests; one of them at a
-/// time has the role of the sender. If the sender is killed, another process takes the role after ``Options/lease``.
+/// **Processes.** Several processes, such as an app and its extensions, may open the same folder. All of them can store requests, but only
+/// one process at a time, the sender, sends them. If the sender is killed, another process becomes the sender after ``Options/lease``.
 ///
-/// **Cost.** Opening reads and verifies the whole file. The queue keeps a small record of each stored request in memory, but not its body.
-/// Storing a request appends to a file under a lock, and does not wait for the disk to sync unless the request must be durable, or unless
-/// more than 4 MiB are not synced yet.
+/// **Cost.** Opening reads and verifies the whole file. For each stored request, a small record is in memory, but not the body. Storing a
+/// request appends to a file under a lock. It waits for a sync of the disk in two cases: if the request must be durable, or if more than 4
+/// MiB are not synced yet.
 ///
 /// All methods may be called from any task at the same time.
 public final class OfflineQueue: Sendable {
@@ -51,14 +51,15 @@ public final class OfflineQueue: Sendable {
     public enum LanePolicy: Hashable, Sendable {
         /// The next request is sent at once. This is the default.
         case continues
-        /// The lane sends nothing until the app has removed the dead letter with ``OfflineQueue/remove(_:)`` or put it back with
-        /// ``OfflineQueue/retry(_:)``. Use it for requests that depend on each other, such as "create" and "edit" of one object.
+        /// The lane sends nothing until the app has handled the dead letter. The app removes it with ``OfflineQueue/remove(_:)`` or puts it
+        /// back with ``OfflineQueue/retry(_:)``. Use this policy for requests that depend on each other, such as "create" and "edit" of one
+        /// object.
         case stopsOnFailure
     }
 
     /// The settings of a queue: limits, pace of sending, encryption, and the handling of sign-outs and copies.
     ///
-    /// All processes that share a folder should use the same values. Change the defaults before the queue is opened:
+    /// All processes that share a folder should use the same values. Set them before you open the queue:
     ///
     /// ```swift
     /// var options = OfflineQueue.Options()
@@ -70,64 +71,66 @@ public final class OfflineQueue: Sendable {
         public var limits = QueueLimits()
         /// The policies of lanes by their names. A lane without an entry has ``LanePolicy/continues``.
         public var lanePolicies: [String: LanePolicy] = [:]
-        /// The largest number of requests that are sent at the same time, each of another lane. Must be positive: with 0, nothing is sent.
+        /// The maximum number of requests that are sent at the same time, each from another lane. It must be positive: with 0, nothing is
+        /// sent.
         public var concurrency = 8
-        /// The delay of a lane after a failed call: exponential, with full jitter, from at most 1 s after the first failure to at most 300
-        /// s. If the server names a longer delay, that one applies. The delay starts again at its base after a success and after
-        /// ``OfflineQueue/wake()``.
+        /// The delay of a lane after a failed call. It is exponential with full jitter, at most 1 s after the first failure and at most 300
+        /// s later. If the server requests a longer delay, that delay applies. After a success or ``OfflineQueue/wake()``, the delay starts
+        /// again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
-        /// The longest time for which ``OfflineQueue/run()`` sleeps between two drains, in case an event was lost. It is also the delay of
-        /// a lane whose next request can't be read from the disk or decrypted.
+        /// The maximum time for which ``OfflineQueue/run()`` sleeps, in case an event was lost. It is also the delay of a lane if its next
+        /// request can't be read from the disk or decrypted.
         public var watchdog: Duration = .seconds(60)
-        /// The time for which a process has the role of the sender unless it renews the role. The sender renews it while it sends, after a
-        /// third of this time. After a kill of the sender, another process takes over when this time has passed.
+        /// The time for which a process is the sender without a renewal. While it sends, it renews the role after a third of this time. If
+        /// the sender is killed, another process becomes the sender when this time has passed.
         public var lease: Duration = .seconds(5)
-        /// Whether the requests of an account are removed when the app signs the account out. By default they are paused until the account
+        /// Whether the requests of an account are removed when the app signs the account out. By default, they are paused until the account
         /// signs in again.
         ///
-        /// Only a sign-out by the app counts, not a session that the server ended. If the removal fails, the next drain repeats it. The
-        /// process remembers the sign-out in memory only: if it is killed before the removal, the requests stay, paused.
+        /// Only a sign-out by the app counts. If the server ended the session, the requests stay. If the removal fails, the next drain
+        /// repeats it. The sign-out is stored in memory only. If the process is killed before the removal, the requests stay paused.
         public var discardsOnSignOut = false
-        /// Encrypts the contents of requests; `nil` to store them as they are. A request that was stored with a cipher can't be sent
-        /// without one.
+        /// Encrypts the contents of requests; `nil` to store them without encryption. A request that was stored with a cipher can only be
+        /// sent with a cipher.
         public var cipher: (any QueueCipher)?
-        /// Identifies the device, such as by a value in the Keychain that stays on it. A queue that a backup restored on another device
-        /// then sends nothing before ``OfflineQueue/adopt()``. With `nil`, a copy is recognized by the identity (inode) of its folder.
+        /// Identifies the device, such as by a value in the Keychain that is not restored on another device. If a backup restored the queue
+        /// on another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, a copy is recognized by the identity
+        /// (inode) of its folder.
         public var deviceID: String?
-        /// The clocks that outlive a process. Ages of requests are measured by them.
+        /// The clocks that continue after the end of a process. Ages of requests are measured by them.
         package var time: @Sendable () -> SnapshotTime = { .now() }
-        /// The files of the system, or those of a test.
+        /// The files of the system, or the files of a test.
         package var files: any JournalFileSystem = SystemFiles()
-        /// The settings of the file. The `deviceID` of these options replaces that of the journal.
+        /// The settings of the file. The `deviceID` of these options replaces the `deviceID` of the journal.
         package var journal = JournalOptions()
 
         /// Creates the default options.
         public init() {}
     }
 
-    /// The client that requests are sent with.
+    /// The client that sends the requests.
     public let client: APIClient
     /// The settings of the queue, as they were when it was opened.
     public let options: Options
-    /// The file with the entries of the queue, and the ledger that is derived from them. Its lock is taken before those of ``dispatcher``
-    /// and ``hub``, never after.
+    /// The file with the entries of the queue, and the ledger that is derived from them. Take its lock before the locks of ``dispatcher``
+    /// and ``hub``, never after them.
     let journal: Journal<Ledger>
     /// The subscribers, and the callers that wait for a request.
     let hub: ChangeHub
     /// The lanes that are busy or wait, in this process only.
     let dispatcher: Mutex<Dispatcher>
-    /// Identifies this opening of the queue in the role of the sender.
+    /// Identifies this object as the sender, among all processes.
     let holder: UInt64
-    /// The base URL of the client. Requests of other servers are paused.
+    /// The base URL of the client. Requests to other servers are paused.
     let server: String
-    /// The drain that runs, shared by its callers.
+    /// The running drain, shared by its callers.
     let flight = SingleFlight<Void>()
-    /// The number of changes of the session. A call that is refused as unauthorized compares it with the number at its beginning: if a user
-    /// has signed in since, the account is not paused.
+    /// The number of changes of the session. If a call is refused as unauthorized, the number is compared with the number at the beginning
+    /// of the call. If a user has signed in since, the account is not paused.
     let sessionChanges = Atomic<UInt64>(0)
-    /// The owners whose requests are to be discarded because the app signed them out.
+    /// The owners whose requests are to be removed because the app signed them out.
     let signedOut = Mutex<Set<QueueOwner>>([])
-    /// The pauses that were reported to subscribers, to report changes only.
+    /// The pauses that were last reported to subscribers. Only changes are reported.
     let announced = Mutex<[QueueOwner: QueuePause]>([:])
 
     private init(client: APIClient, server: String, options: Options, journal: Journal<Ledger>, hub: ChangeHub) {
@@ -144,17 +147,18 @@ public final class OfflineQueue: Sendable {
 
     /// Opens the queue in a folder, and creates the folder if it does not exist.
     ///
-    /// The method repairs the file: it removes a transaction that a kill left incomplete, and sets damaged bytes aside. It reads and
-    /// verifies the whole file. Nothing is sent before ``run()``, ``drain()`` or ``send(_:_:_:query:options:context:)`` is called.
+    /// The method reads and verifies the whole file, and repairs it. If a kill left a transaction incomplete, the transaction is removed.
+    /// Damaged bytes are copied to another file. No request is sent before ``run()``, ``drain()`` or ``send(_:_:_:query:options:context:)``
+    /// is called.
     ///
     /// The queue observes the session of the client's `AuthorizeMiddleware` and the client's connectivity monitor, if there are any.
     /// - Parameters:
     ///   - folder: A folder that contains nothing else, such as one in Application Support or in the container of an app group. Several
     ///     processes may open it.
-    ///   - client: The client that sends the requests. It must have a base URL. Requests carry tokens of its session.
+    ///   - client: The client that sends the requests. It must have a base URL. Requests have the tokens of its session.
     ///   - options: The settings of the queue.
-    /// - Returns: The queue. The object holds no lock between calls; release it to close it.
-    /// - Throws: ``QueueError/locked`` before the device was unlocked for the first time: nothing was changed, so try again later.
+    /// - Returns: The queue. It holds no lock between calls. Release it to close it.
+    /// - Throws: ``QueueError/locked`` before the first unlock of the device. Nothing was changed, so try again later.
     ///   ``QueueError/invalidRequest(_:)`` if the client has no base URL. ``QueueError/storage(_:)`` if the files can't be read or written,
     ///   if another process uses them for longer than 10 s, or if the task was canceled.
     public static func open(
@@ -184,40 +188,40 @@ public final class OfflineQueue: Sendable {
         return queue
     }
 
-    /// Whether the queue was copied from another device or place, such as by the restore of a backup.
+    /// Whether the queue was copied from another device or folder, such as by the restore of a backup.
     ///
-    /// Its requests may have been delivered before or after the copy was made. Therefore the queue sends nothing, neither old nor new
-    /// requests, until the app calls ``adopt()``. Requests can still be stored, read and removed.
+    /// Its requests may have been delivered before or after the copy was made. Therefore the queue sends neither old nor new requests until
+    /// the app calls ``adopt()``. Requests can still be stored, read and removed.
     public var isRestored: Bool { journal.report.isRestored }
 
-    /// Makes this device and place the owner of a copied queue, and sends its requests. A queue that was not copied is not changed, except
-    /// that its file is rewritten.
+    /// Makes this device and folder the owner of a copied queue. Its requests are then sent. If the queue was not copied, only its file is
+    /// rewritten.
     ///
-    /// Remove requests that may have been delivered already before the call. The result survives a loss of power when the method returns.
-    /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be rewritten; ``isRestored`` stays `true` then.
+    /// Before the call, remove requests that may have been delivered already. When the method returns, the change survives a loss of power.
+    /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be rewritten. ``isRestored`` then stays `true`.
     public func adopt() async throws(QueueError) {
         do { try await journal.adopt() } catch { throw QueueError(error) }
         hub.wake()
     }
 
-    /// The number of damaged places in the file that this process has found. The entries in these places are lost: they may be requests, or
-    /// notes that a request was delivered. The damaged bytes are copied to separate files in the folder, for diagnosis.
+    /// The number of damaged parts of the file that this process has found. The entries in these parts are lost. An entry may be a request,
+    /// or a record that a request was delivered. The damaged bytes are copied to separate files in the folder, for diagnosis.
     public var damagedPlaces: Int { journal.report.quarantined.count }
 
-    /// The events of the queue from now on, for one reader. Each access creates a separate sequence with a separate buffer.
+    /// The events of the queue from now on, for one reader. Each access creates a sequence with a separate buffer.
     ///
     /// ```swift
     /// for await event in queue.events {
     ///     if case .deadLettered(let id, let reason) = event { showFailure(id, reason) }
     /// }
     /// ```
-    /// Events of other processes arrive when this process reads the file next: at its next change, drain or snapshot.
+    /// Events of other processes arrive when this process next reads the file: at its next change, drain or snapshot.
     public var events: QueueEvents { QueueEvents(subscription: hub.subscribe()) }
 
-    /// The number and the size of the stored requests, over all accounts.
+    /// The number and the size of the stored requests of all accounts.
     ///
-    /// The property reads memory only, in O(number of accounts). It does not include what other processes have stored since this process
-    /// last read the file. ``pending(lane:limit:)`` reads the file first.
+    /// The property reads memory only, in O(number of accounts). It doesn't include requests that other processes have stored since this
+    /// process last read the file. ``pending(lane:limit:)`` reads the file first.
     public var counts: QueueCounts {
         journal.withState { ledger in
             QueueCounts(
@@ -233,12 +237,12 @@ public final class OfflineQueue: Sendable {
 extension OfflineQueue {
     var now: QueueTime { QueueTime(options.time()) }
 
-    /// Appends the entries that a closure decides on, after the entries of other processes were applied.
+    /// Appends the entries that a closure creates. The entries of other processes are applied first.
     ///
-    /// The closure runs under the lock of the journal: it sees the ledger of all processes, and no other process changes it before the
-    /// entries are appended. If the closure throws, or appends nothing, the file is not changed.
+    /// The closure runs under the lock of the journal. It reads the ledger with the changes of all processes, and no other process changes
+    /// the ledger before the entries are appended. If the closure throws or appends nothing, the file is not changed.
     /// - Parameters:
-    ///   - isDurable: Whether the method returns only when the entries survive a loss of power.
+    ///   - isDurable: Whether the method waits until the entries survive a loss of power.
     ///   - body: Decides on the entries. It must not use the journal.
     /// - Throws: The error of the closure, or the error of the journal as a ``QueueError``.
     @discardableResult
@@ -253,8 +257,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Encrypts the content of a request, if the queue has a cipher. The result is bound to the request and its owner, so that content that
-    /// was moved to another request can't be decrypted.
+    /// If the queue has a cipher, encrypts the content of a request. The result is bound to the request and its owner. So content that was
+    /// moved to another request can't be decrypted.
     /// - Throws: ``QueueError/locked`` if the cipher fails.
     func seal(_ bytes: [UInt8], of id: QueuedRequestID, _ owner: QueueOwner) throws(QueueError) -> SealedContent {
         guard let cipher = options.cipher else { return SealedContent(bytes: bytes) }
@@ -281,10 +285,10 @@ extension OfflineQueue {
         return writer.bytes
     }
 
-    /// Reads the content of a request from its frame, and decrypts it. Takes no lock of the file.
+    /// Reads the content of a request from its frame, and decrypts it. It takes no lock of the file.
     /// - Parameter frame: The sequence number of the frame with the present content (``Ledger/Record/content``).
-    /// - Throws: ``QueueError/unknownRequest`` if the frame is no longer in the file or has another form, ``QueueError/locked`` if it can't
-    ///   be decrypted, ``QueueError/storage(_:)`` if it can't be read.
+    /// - Throws: ``QueueError/unknownRequest`` if the frame is no longer in the file or has another form. ``QueueError/locked`` if the
+    ///   content can't be decrypted. ``QueueError/storage(_:)`` if it can't be read.
     func content(of id: QueuedRequestID, frame: UInt64, _ owner: QueueOwner) throws(QueueError) -> RequestContent {
         do {
             let sealed = try SealedContent(payload: journal.payload(of: frame))
@@ -298,8 +302,7 @@ extension OfflineQueue {
 }
 
 extension QueueError {
-    /// The error of the queue for an error of the journal or of a closure. All other errors become
-    /// ``QueueError/storage(_:)``, including `CancellationError`.
+    /// Converts an error of the journal or of a closure. All other errors become ``QueueError/storage(_:)``, including `CancellationError`.
     init(_ error: any Error) {
         switch error {
         case let error as QueueError: self = error

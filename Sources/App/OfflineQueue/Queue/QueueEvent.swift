@@ -3,10 +3,10 @@ import Synchronization
 
 /// A change of a queue, as ``OfflineQueue/events`` reports it.
 ///
-/// No event contains the body or the path of a request, or the body of a response, so events can be logged. ``failed(_:_:)``,
-/// ``paused(_:_:)`` and ``resumed(_:)`` are reported in the process in which they happen; the other events in all processes.
+/// Events can be logged: no event contains the body or the path of a request, or the body of a response. ``failed(_:_:)``, ``paused(_:_:)``
+/// and ``resumed(_:)`` are only reported in the process in which they happen. All other events are reported in every process.
 public enum QueueEvent: Hashable, Sendable {
-    /// A request was stored, by this process or by another one.
+    /// This process or another process stored a request.
     case queued(QueuedRequestID)
     /// The content of a request that was not sent yet was replaced.
     case edited(QueuedRequestID)
@@ -14,30 +14,30 @@ public enum QueueEvent: Hashable, Sendable {
     case sending(QueuedRequestID)
     /// The server performed a request. It is no longer in the queue.
     case delivered(QueuedRequestID)
-    /// A call for a request failed, and the request stays stored. It is sent again after a delay, or after a sign-in if the credentials
-    /// were refused.
+    /// A call for a request failed, and the request stays stored. It is sent again after a delay. If the credentials were refused, it is
+    /// sent again after a sign-in.
     case failed(QueuedRequestID, QueueFailure)
-    /// A request became a dead letter: it is not sent again unless the app calls ``OfflineQueue/retry(_:)``.
+    /// A request became a dead letter. It is sent again only if the app calls ``OfflineQueue/retry(_:)``.
     case deadLettered(QueuedRequestID, DeadLetter.Reason)
-    /// A request was not sent within its lifetime, and is a dead letter now.
+    /// A request was not sent within its lifetime, and is now a dead letter.
     case expired(QueuedRequestID)
     /// A dead letter was put back into its lane.
     case revived(QueuedRequestID)
-    /// The app removed a request or a dead letter, or the server refused a request whose caller waited in
-    /// ``OfflineQueue/send(_:_:_:query:options:context:)`` and got the refusal.
+    /// A request or a dead letter was removed. Either the app removed it, or the server refused it while its caller waited in
+    /// ``OfflineQueue/send(_:_:_:query:options:context:)``. In the latter case, the caller got the refusal.
     case removed(QueuedRequestID)
     /// The app removed all requests of an account.
     case discarded(QueueOwner)
-    /// The requests of an account are not sent for now. Reported once for each change of the reason.
+    /// The requests of an account are not sent at the moment. The event is reported once for each reason.
     case paused(QueueOwner, QueuePause)
     /// The requests of an account are sent again.
     case resumed(QueueOwner)
-    /// At least this many events are missing, because the subscriber was slow or because another process has compacted the file. Read the
-    /// state again with ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)``.
+    /// At least this many events are missing. Either the subscriber was slow, or another process has compacted the file. Read the state
+    /// again with ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)``.
     case missed(Int)
 }
 
-/// The failure of a call for a queued request. It has no text; use the client's log for details.
+/// The failure of a call for a queued request. It contains no text. The client's log has the details.
 public struct QueueFailure: Hashable, Sendable {
     /// The kind of the error.
     public var kind: APIError.Kind
@@ -47,23 +47,23 @@ public struct QueueFailure: Hashable, Sendable {
     public var status: Int?
     /// The id of the request in the server's log; `nil` if the response had none.
     public var requestID: String?
-    /// The delay that the server or the client named, after which the request is sent again at the earliest. `nil` if none was named: the
-    /// lane then waits by ``OfflineQueue/Options/backoff``, or until a user signs in.
+    /// The minimum delay that the server or the client requested before the request is sent again. If it is `nil`, the lane waits by
+    /// ``OfflineQueue/Options/backoff``, or until a user signs in.
     public var retryAfter: Duration?
 }
 
-/// The events of a queue, from the creation of the sequence on.
+/// The events of a queue, beginning with the creation of the sequence.
 ///
-/// Each sequence has a separate buffer of 256 events. When the buffer is full, the queue drops further events, and a reader gets
-/// ``QueueEvent/missed(_:)`` with their number after the events of the buffer. Changes of the queue never wait for a reader.
+/// Each sequence has a separate buffer of 256 events. When the buffer is full, the queue drops further events. After the events of the
+/// buffer, the reader gets ``QueueEvent/missed(_:)`` with the number of dropped events. Changes of the queue never wait for a reader.
 ///
-/// Use one iterator and one task per sequence. Read ``OfflineQueue/events`` again for another reader.
+/// Use only one iterator and one task per sequence. For another reader, read ``OfflineQueue/events`` again.
 public struct QueueEvents: AsyncSequence, Sendable {
     /// Iterates over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: QueueSubscription
 
-        /// Returns the next event, and waits for it if there is none. Returns `nil` when the task is canceled and the buffer is empty.
+        /// Returns the next event. If there is no event, it waits. Returns `nil` when the task is canceled and the buffer is empty.
         public mutating func next() async -> QueueEvent? { await subscription.next() }
     }
 
@@ -74,10 +74,10 @@ public struct QueueEvents: AsyncSequence, Sendable {
 
 /// The buffer of one subscriber.
 ///
-/// Either events are in the buffer or a reader waits, never both. Once an event was dropped, all further events are dropped until the
-/// reader has taken the buffered ones and the number of the missing ones, so that the order of events stays.
+/// If a reader waits, the buffer is empty. Once an event was dropped, all further events are dropped until the reader has read the buffer
+/// and the number of dropped events. So the order of the events stays.
 final class QueueSubscription: Sendable {
-    /// The largest number of buffered events.
+    /// The maximum number of buffered events.
     static let capacity = 256
 
     private struct State {
@@ -89,7 +89,7 @@ final class QueueSubscription: Sendable {
 
     private let state = Mutex(State())
 
-    /// Gives an event to the reader that waits, or adds it to the buffer. Never waits.
+    /// Passes an event to the waiting reader, or adds it to the buffer. It never waits.
     func push(_ event: QueueEvent) {
         let reader = state.withLock { state -> CheckedContinuation<QueueEvent?, Never>? in
             if let reader = state.reader {

@@ -2,7 +2,7 @@ import ResilientHTTP
 
 /// The requests that one user may see, at one moment.
 package struct QueueSnapshot: Sendable {
-    /// The account that is signed in; `nil` if there is none.
+    /// The account that is signed in; `nil` if no account is.
     package var account: String?
     /// The first requests that are to be sent, in order.
     package var pending: [QueuedRequest]
@@ -15,9 +15,9 @@ package struct QueueSnapshot: Sendable {
 }
 
 extension OfflineQueue {
-    /// Returns the requests of the account that is signed in and those that belong to no account. It contains nothing of other accounts but
-    /// their number, because several users may share a device.
-    /// - Parameter limit: The largest number of requests, and of dead letters; each is read from the disk.
+    /// Returns the requests of the signed-in account and the requests without an account. For other accounts, the snapshot contains only
+    /// the number of requests, because several users may share a device.
+    /// - Parameter limit: The maximum number of requests, and of dead letters. Each of them is read from the disk.
     package func snapshot(limit: Int = 100) async throws(QueueError) -> QueueSnapshot {
         let account = try? await client.session?.identity
         let owners =

@@ -3,11 +3,11 @@ public import Foundation
 public import HTTPTypes
 import ResilientHTTP
 
-/// A snapshot of a stored request or dead letter, without its body. It does not change when the request does.
+/// A snapshot of a stored request or dead letter, without its body. When the request changes, the snapshot doesn't.
 ///
 /// ``OfflineQueue/pending(lane:limit:)`` and ``OfflineQueue/deadLetters(limit:)`` return it.
 public struct QueuedRequest: Hashable, Sendable, Identifiable {
-    /// The identifier of the request, with which it can be edited, canceled, removed or put back.
+    /// The identifier of the request. Use it to edit, cancel, remove or retry the request.
     public var id: QueuedRequestID
     /// The account that the request belongs to.
     public var owner: QueueOwner
@@ -17,47 +17,47 @@ public struct QueuedRequest: Hashable, Sendable, Identifiable {
     public var method: HTTPRequest.Method
     /// The path with its query, relative to the base URL.
     public var path: String
-    /// Where in the app the call was made.
+    /// The part of the app that made the call.
     public var context: String?
-    /// The time at which the request was stored or put back, by the device's clock of that time.
+    /// The time at which the request was stored or put back, by the device's clock at that time.
     public var created: Date
-    /// The number of attempts that began, without those of which no byte left the device.
+    /// The number of attempts that began. An attempt doesn't count if none of its bytes left the device.
     public var attempts: Int
     /// The state of the request.
     public var status: Status
 
     /// The state of a request.
     public enum Status: Hashable, Sendable {
-        /// The request waits for its turn, or for the end of a delay.
+        /// The request waits for earlier requests of its lane, or for the end of a delay.
         case pending
         /// This process is sending the request.
         case sending
-        /// The requests of the account are not sent for now.
+        /// The requests of the account are not sent at the moment.
         case paused(QueuePause)
-        /// The request is not sent again unless the app calls ``OfflineQueue/retry(_:)``.
+        /// The request is a dead letter. It is sent again only if the app calls ``OfflineQueue/retry(_:)``.
         case deadLetter(DeadLetter)
     }
 }
 
-/// The reason for which a request is no longer sent, with the response that refused it.
+/// The reason why a request is no longer sent, with the response that refused it.
 public struct DeadLetter: Hashable, Sendable {
     /// The reason.
     public var reason: Reason
-    /// When the request became a dead letter, by the device's clock of that time.
+    /// The time at which the request became a dead letter, by the device's clock at that time.
     public var date: Date
-    /// The refusal of the server, decoded as the error of any other call, in the client's present language.
+    /// The refusal of the server, in the client's present language. It is decoded like the error of any other call.
     ///
-    /// `nil` if the request expired. If there was no response, the kind is `unknownOutcome` for ``Reason/unknownOutcome``, and
-    /// `invalidRequest` otherwise.
+    /// `nil` if the request expired. Without a response, the kind is `unknownOutcome` for ``Reason/unknownOutcome``, and otherwise
+    /// `invalidRequest`.
     public var error: APIError?
 
-    /// The reasons for which a request becomes a dead letter.
+    /// The reasons why a request becomes a dead letter.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The server refused the request, and would refuse it again, such as with 400, 404 or 422.
         case refused
-        /// The server may have performed the request, and no longer recognizes its key: sending it again could perform it twice. The first
-        /// attempt without a known outcome is older than ``QueueLimits/keyLifetime``, or its age can't be determined because the clock was
-        /// moved.
+        /// The server may have performed the request, but may no longer have its idempotency key. Sending it again could perform it twice.
+        /// The first attempt with an unknown outcome is older than ``QueueLimits/keyLifetime``, or its age is unknown because the clock was
+        /// changed.
         case unknownOutcome = "unknown_outcome"
         /// The request was not sent within its lifetime. The server has not performed it.
         case expired
@@ -75,11 +75,11 @@ public struct DeadLetter: Hashable, Sendable {
     }
 }
 
-/// The result of a call through a queue: the response, or the promise to send the request later.
+/// The result of a call through a queue: the response, or the identifier of the stored request.
 public enum QueueResult<Value> {
     /// The server performed the request and returned this value.
     case response(Value)
-    /// The request is stored and sent later. ``OfflineQueue/events`` reports its end.
+    /// The request is stored and sent later. ``OfflineQueue/events`` reports when it was delivered or refused.
     case queued(QueuedRequestID)
 }
 
@@ -91,28 +91,28 @@ public struct QueueCounts: Hashable, Sendable {
     public var pending: Int
     /// The number of dead letters.
     public var deadLetters: Int
-    /// The bytes of both on disk, without the notes about attempts.
+    /// The size of pending requests and dead letters on disk, in bytes. The records of attempts are not included.
     public var bytes: Int
-    /// The number of deliveries in the part of the file that this process has read: those since the queue was opened, by any process, and
-    /// earlier ones whose entries no compaction has removed. Use differences of this number only.
+    /// The number of deliveries in the part of the file that this process has read. It counts all deliveries since the queue was opened, by
+    /// any process, and those earlier deliveries that no compaction has removed. Only differences of this number are useful.
     public var delivered: Int
 }
 
 /// Encrypts the contents of requests on disk: method, path, idempotency key, context and body, and the bodies of refusals.
 ///
-/// The account, the lane, the coalescing key and the time of creation are not encrypted, because processes without the key read them, too.
+/// The account, the lane, the coalescing key and the time of creation are not encrypted, because processes without the key also read them.
 ///
-/// Use authenticated encryption, such as `AES.GCM` of swift-crypto with a key in the Keychain, and pass `binding` as authenticated data.
-/// The queue encrypts under the lock of its file: the methods must be quick and must not use the queue.
+/// Use authenticated encryption, such as `AES.GCM` of swift-crypto with a key in the Keychain. Pass `binding` as authenticated data. The
+/// queue encrypts under the lock of its file. Therefore, the methods must be quick and must not use the queue.
 public protocol QueueCipher: Sendable {
     /// Encrypts bytes.
     /// - Parameters:
     ///   - plaintext: The bytes.
-    ///   - binding: Authenticated data that binds the result to its request: ``open(_:binding:)`` must fail for any other value.
-    /// - Returns: The ciphertext, with everything that decryption needs, such as a nonce.
+    ///   - binding: Authenticated data that binds the result to its request. With any other value, ``open(_:binding:)`` must fail.
+    /// - Returns: The ciphertext, including everything that decryption needs, such as a nonce.
     /// - Throws: Any error if there is no key, such as on a locked device. The queue then throws ``QueueError/locked`` and stores nothing.
     func seal(_ plaintext: [UInt8], binding: [UInt8]) throws -> [UInt8]
     /// Decrypts the bytes that ``seal(_:binding:)`` returned.
-    /// - Throws: Any error if there is no key or the bytes are not authentic. The queue then keeps the request and tries again later.
+    /// - Throws: Any error if there is no key, or if the bytes are not authentic. The queue then keeps the request and tries again later.
     func open(_ ciphertext: [UInt8], binding: [UInt8]) throws -> [UInt8]
 }

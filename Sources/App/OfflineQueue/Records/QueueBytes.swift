@@ -1,5 +1,6 @@
-/// Writes the parts of an entry: numbers in little-endian order, and texts and bytes after their length as 32 bits. An optional text
-/// follows a byte that is 0 for `nil`. The form has no names and no padding: reader and writer must agree on the order.
+/// Writes the parts of an entry. Numbers are in little-endian order. The length of a text or of bytes is written before them, as 32 bits.
+/// Before an optional text there is a byte, which is 0 for `nil`. The format has no names and no padding, so the reader and the writer must
+/// use the same order.
 struct QueueWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -29,10 +30,10 @@ struct QueueWriter {
     }
 }
 
-/// Reads the bytes of ``QueueWriter``. It checks all lengths, and throws instead of reading beyond the end; bytes that follow the last part
-/// are ignored, so that a newer version can append parts.
+/// Reads the bytes of ``QueueWriter``. It checks all lengths, and throws instead of reading after the end. Bytes after the last part are
+/// ignored, so that a newer version can append parts.
 struct QueueReader {
-    /// The error for bytes that end within a part.
+    /// The error if the bytes end within a part.
     struct Malformed: Error {}
 
     private var rest: ArraySlice<UInt8>
@@ -59,7 +60,7 @@ struct QueueReader {
         QueueTime(wall: try number(), boot: try number(), uptime: try number())
     }
 
-    /// Returns the next bytes and moves behind them.
+    /// Returns the next bytes and advances the position.
     private mutating func take(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
         guard count <= rest.count else { throw Malformed() }
         defer { rest = rest.dropFirst(count) }

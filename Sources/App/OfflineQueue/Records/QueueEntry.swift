@@ -1,15 +1,16 @@
-/// One change of the queue, which is one frame of the journal. All processes that share a queue apply the same entries in the same order.
+/// One change of the queue. Each entry is one frame of the journal. All processes that share a queue apply the same entries in the same
+/// order.
 ///
-/// The sequence number of the frame that stored a request is the request's identifier. An entry that stores content carries the header of
-/// the request again, so that a compaction can keep this one frame and drop the earlier ones.
+/// The identifier of a request is the sequence number of the frame that stored it. An entry with new content also contains the header of
+/// the request. So a compaction can keep this one frame and drop the earlier frames.
 enum QueueEntry: Hashable, Sendable {
     /// A request was stored.
     case stored(RequestHeader, content: SealedContent)
-    /// A pending request that was not sent yet got other content.
+    /// The content of a pending request that was not sent yet was replaced.
     case replaced(QueuedRequestID, RequestHeader, content: SealedContent)
-    /// An attempt began: bytes of the request may reach the server from now on.
+    /// An attempt began. From now on, bytes of the request may reach the server.
     case attempted(QueuedRequestID, QueueTime)
-    /// An attempt ended, and the server surely did not perform the request, or failed while it did.
+    /// An attempt ended. Either the server surely did not perform the request, or it failed while it performed the request.
     case settled(QueuedRequestID, Settlement)
     /// The server performed the request.
     case delivered(QueuedRequestID)
@@ -21,14 +22,14 @@ enum QueueEntry: Hashable, Sendable {
     case removed(QueuedRequestID)
     /// The app removed all requests and dead letters of an owner.
     case discarded(QueueOwner)
-    /// A process took or renewed the role of the sender, or gave it up with a duration of 0.
+    /// A process took or renewed the role of the sender. If the duration is 0, it gave up the role.
     case leased(holder: UInt64, QueueTime, milliseconds: Int64)
 
-    /// The knowledge about an attempt whose request was neither delivered nor refused.
+    /// The known result of an attempt whose request was neither delivered nor refused.
     enum Settlement: UInt8, Sendable {
-        /// No byte of the request reached a server: the attempt did not happen.
+        /// No byte of the request reached a server, so the attempt doesn't count.
         case neverSent
-        /// A server or a proxy refused the request before it was performed, such as with 429 or 503.
+        /// A server or a proxy refused the request before the server performed it, such as with 429 or 503.
         case notPerformed
         /// The server failed while it performed the request, such as with 500.
         case failed
@@ -40,18 +41,18 @@ struct RequestHeader: Hashable, Sendable {
     var owner: QueueOwner
     var lane: String
     var created: QueueTime
-    /// The time after its creation during which the request may be sent, in milliseconds.
+    /// The time in milliseconds within which the request may be sent, measured from its creation.
     var lifetime: Int64
     var coalescingKey: String?
 }
 
-/// The content of a stored request as it is on disk: the bytes of ``RequestContent``, encrypted or not.
+/// The content of a stored request on disk: the bytes of ``RequestContent``, encrypted or not.
 struct SealedContent: Hashable, Sendable {
     var isEncrypted = false
     var bytes: [UInt8]
 }
 
-/// The part of a stored request that is read from the disk when it is sent. It may be encrypted.
+/// The part of a stored request that is read from the disk only when the request is sent. It may be encrypted.
 struct RequestContent: Hashable, Sendable {
     var method: String
     /// The path with its query, relative to the base URL.
@@ -63,7 +64,7 @@ struct RequestContent: Hashable, Sendable {
     var context: String?
 }
 
-/// The reason for which a request became a dead letter, with the response that refused it.
+/// The reason why a request became a dead letter, with the response that refused it.
 struct Burial: Hashable, Sendable {
     enum Reason: UInt8, Sendable {
         case refused, unknownOutcome, expired, failedRepeatedly
@@ -73,16 +74,16 @@ struct Burial: Hashable, Sendable {
     var time: QueueTime
     /// The status of the response; 0 if there was none.
     var status: UInt16 = 0
-    /// The code of the error; empty if there is none.
+    /// The code of the error; empty if there is no code.
     var code = ""
-    /// The headers from which the error is decoded: names and values in turn.
+    /// The headers from which the error is decoded. Names and values alternate.
     var headers: [String] = []
     var body = SealedContent(bytes: [])
 }
 
 extension QueueEntry {
-    /// The kinds of frames, as they are on disk. Never change or reuse a number: journals of earlier versions contain it. A process keeps
-    /// frames of kinds that it does not know, and otherwise ignores them.
+    /// The kinds of frames on disk. Never change or reuse a number, because journals of earlier versions contain it. If a process doesn't
+    /// know the kind of a frame, it keeps the frame and otherwise ignores it.
     private enum Kind: UInt8 {
         case stored = 1, replaced, attempted, settled, delivered, buried, revived, removed, discarded, leased
     }
@@ -94,7 +95,7 @@ extension QueueEntry {
         switch self {
         case .stored(let header, let content):
             kind = .stored
-            // In the place of the identifier, which is the number of this frame.
+            // The identifier of the request is the number of this frame, so 0 is written in its place.
             writer.write(UInt64(0))
             writer.write(header)
             writer.write(content)
@@ -139,8 +140,8 @@ extension QueueEntry {
     }
 
     /// Reads the payload of a frame.
-    /// - Returns: `nil` for a kind that this version does not know.
-    /// - Throws: ``QueueReader/Malformed`` if the payload is not one of its kind.
+    /// - Returns: `nil` if this version does not know the kind.
+    /// - Throws: ``QueueReader/Malformed`` if the payload is not valid for the kind.
     init?(kind: UInt8, payload: [UInt8]) throws(QueueReader.Malformed) {
         var reader = QueueReader(payload)
         switch Kind(rawValue: kind) {

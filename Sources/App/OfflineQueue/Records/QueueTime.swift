@@ -1,15 +1,16 @@
 import RateLimiting
 
-/// An instant on the clocks that outlive a process, in milliseconds.
+/// An instant on the clocks that continue after the end of a process, in milliseconds.
 ///
-/// Within one boot, ages are differences of the clock that runs from the boot on, so that changes of the wall clock have no effect. Across
-/// boots only the wall clock is left, and a user may have changed it. The age is then at least the time since this boot.
+/// Within one boot of the device, ages are measured with the clock that starts at the boot. So changes of the wall clock have no effect.
+/// Across boots, only the wall clock exists, and a user may have changed it. In this case, the age is at least the time since the last
+/// boot.
 struct QueueTime: Hashable, Sendable {
     /// Milliseconds since 1970 on the wall clock.
     var wall: Int64
-    /// Identifies the boot; 0 if the system does not name it.
+    /// Identifies the boot; 0 if the system doesn't identify boots.
     var boot: UInt64
-    /// Milliseconds since the boot, sleep included.
+    /// The milliseconds since the boot, including the time in which the device slept.
     var uptime: Int64
 
     init(wall: Int64, boot: UInt64, uptime: Int64) {
@@ -24,12 +25,12 @@ struct QueueTime: Hashable, Sendable {
         self.init(wall: time.wallNanoseconds / 1_000_000, boot: boot, uptime: time.bootNanoseconds / 1_000_000)
     }
 
-    /// Returns the milliseconds since an earlier instant, at least 0; `nil` if they are not known, because the wall clock shows an earlier
-    /// time than in the earlier boot.
+    /// Returns the milliseconds since an earlier instant, at least 0. The result is `nil` if they are unknown, because the wall clock now
+    /// shows an earlier time.
     func age(since earlier: QueueTime) -> Int64? {
         if boot == earlier.boot, boot != 0 || uptime >= earlier.uptime { return max(0, uptime - earlier.uptime) }
         let passed = wall - earlier.wall
-        // At least the time since this boot has passed.
+        // At least the time since the last boot has passed.
         return passed < 0 ? nil : max(passed, boot == earlier.boot ? 0 : uptime)
     }
 }

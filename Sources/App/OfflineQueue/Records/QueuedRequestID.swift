@@ -1,10 +1,10 @@
-/// Identifies a queued request in its queue, also after a restart of the app. It can be stored, such as beside a draft that the request
+/// Identifies a queued request in its queue, also after a restart of the app. You can store it, such as beside the draft that the request
 /// sends.
 public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-    /// The number of the request. Numbers grow in the order in which requests were stored, with gaps.
+    /// The number of the request. Numbers grow in the order in which requests were stored, and may have gaps.
     ///
-    /// The number of a request that was delivered or removed is not used again. The number of a request that a loss of power removed may be
-    /// used again for another request: store identifiers permanently only for requests that were stored with `isDurable`.
+    /// After a request was delivered or removed, its number is not used again. If a loss of power removed a request, its number may be used
+    /// for another request. So store an identifier permanently only if its request was stored with `isDurable`.
     public let rawValue: UInt64
 
     /// Creates an identifier from a number that was stored.
@@ -19,16 +19,17 @@ public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomSt
     public static func < (left: QueuedRequestID, right: QueuedRequestID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The account that a queued request belongs to. The request is sent to this server only, and with a token of this account only.
+/// The account that a queued request belongs to. The request is only sent to the server of the owner, and only with a token of this
+/// account.
 public struct QueueOwner: Hashable, Sendable, CustomStringConvertible {
     /// The base URL of the server, such as `https://api.example.org/v1`.
     public var server: String
-    /// The account that was signed in when the request was stored; `nil` for requests that carry no token.
+    /// The account that was signed in when the request was stored; `nil` for requests without a token.
     public var account: String?
 
     /// Creates an owner, such as to discard its requests.
     /// - Parameters:
-    ///   - server: The base URL of the client as in ``OfflineQueue/owners``: scheme and host in lowercase, no slash at the end.
+    ///   - server: The base URL of the client as in ``OfflineQueue/owners``: scheme and host in lowercase, without a slash at the end.
     ///   - account: The identifier of the user, as in `Credentials.userID`; `nil` for requests without a token.
     public init(server: String, account: String?) {
         (self.server, self.account) = (server, account)

@@ -2,13 +2,13 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 
-/// The innermost middleware of a queued call: notes each attempt in the journal before its first byte, and its outcome afterwards.
+/// The innermost middleware of a queued call. It records each attempt in the journal before its first byte, and its outcome afterwards.
 ///
-/// It runs after retries, authorization and gates, so that each request that really leaves the device is noted, and no other.
+/// It runs after retries, authorization and gates, so it records exactly the requests that really leave the device.
 struct AttemptMiddleware: ClientMiddleware {
-    /// Notes the attempt. Throws if it may not begin; the call then ends with the kind `cancelled` and is not retried.
+    /// Records the attempt. It throws if the attempt may not begin. The call then ends with the kind `cancelled` and is not retried.
     let begin: @Sendable () async throws -> Void
-    /// Notes the settlement of an attempt that failed.
+    /// Records what is known about an attempt that failed.
     let end: @Sendable (QueueEntry.Settlement) async throws -> Void
 
     func intercept(
@@ -27,7 +27,7 @@ struct AttemptMiddleware: ClientMiddleware {
         do {
             return try await next(request, body)
         } catch {
-            // Without the note, the outcome counts as unknown, which is safe.
+            // Without this record, the outcome counts as unknown, which is safe.
             if let settlement = (error as? APIError).flatMap({ QueueEntry.Settlement($0) }) { try? await end(settlement) }
             throw error
         }

@@ -1,12 +1,12 @@
 import ResilientHTTP
 
-/// Chooses which request is sent next, and when. A value: time and randomness are arguments, and it does no I/O.
+/// Decides which request is sent next, and when. A value type: time and randomness are arguments, and it does no I/O.
 ///
-/// Invariants: a lane has at most one request in flight (`isBusy`), and at most `width` lanes are busy. Lanes take turns, beginning after
-/// the lane that was served last, so that no lane with many requests delays the others. The states are those of this process: a process
-/// that becomes the sender begins without delays.
+/// Invariants: A lane has at most one request in flight (`isBusy`). At most `width` lanes are busy. The search begins after the lane that
+/// was served last, so a lane with many requests doesn't delay other lanes. The states belong to this process: when a process becomes the
+/// sender, its lanes have no delays.
 struct Dispatcher: Sendable {
-    /// The account that this process can send requests of.
+    /// The account whose requests this process can send.
     struct Identity: Hashable, Sendable {
         var server: String
         /// `nil` if no user is signed in.
@@ -15,7 +15,7 @@ struct Dispatcher: Sendable {
 
     /// The next step of a drain.
     enum Step: Equatable {
-        /// Send a request; its lane is busy until ``ended(_:with:at:chance:)``.
+        /// Send a request. Its lane is busy until ``ended(_:with:at:chance:)`` is called.
         case send(QueuedRequestID, lane: Int)
         /// Nothing can be sent before an instant, at which the delay of a lane ends.
         case wait(until: Duration)
@@ -23,19 +23,19 @@ struct Dispatcher: Sendable {
         case idle
     }
 
-    /// The end of a call, with its effect on the lane.
+    /// The result of a call: its effect on the lane.
     enum Ending: Equatable {
         /// The next request of the lane may be sent.
         case next
-        /// The lane waits for this time. It is no failure, so that the backoff does not grow.
+        /// The lane waits for this time. The call didn't fail, so the backoff doesn't grow.
         case hold(Duration)
-        /// The lane waits after a failure: for the backoff, or for the delay that the server named if it is longer.
+        /// The lane waits after a failure. It waits for the backoff, or for the delay of the server if that is longer.
         case backOff(Duration?)
         /// All lanes of the account wait until a user signs in.
         case pause(QueuePause)
     }
 
-    /// The state of a lane that is busy or waits. Other lanes have none.
+    /// The state of a lane that is busy or waits. All other lanes have no state.
     private struct LaneState {
         var isBusy = false
         var failures = 0
@@ -60,7 +60,7 @@ struct Dispatcher: Sendable {
         (self.width, self.backoff, self.identity) = (width, backoff, identity)
     }
 
-    /// Returns the reason for which the requests of an owner are not sent; `nil` if they are sent.
+    /// Returns the reason why the requests of an owner are not sent; `nil` if they are sent.
     func pause(of owner: Int, in ledger: Ledger) -> QueuePause? {
         let owned = ledger.owners[owner].owner
         if owned.server != identity.server { return .otherServer }
@@ -74,15 +74,16 @@ struct Dispatcher: Sendable {
     /// - Parameters:
     ///   - ledger: The stored requests.
     ///   - now: The time on the client's clock.
-    ///   - stops: Returns whether a lane, given by its name, stops at a dead letter.
-    /// - Returns: `idle` also if `width` requests are in flight: the end of a call is then the next occasion.
+    ///   - stops: Returns whether the lane with a name stops at a dead letter.
+    /// - Returns: `idle` if no request can be sent, or if `width` requests are in flight. In the latter case, call the method again when a
+    ///   call ends.
     mutating func next(in ledger: Ledger, at now: Duration, stops: (String) -> Bool) -> Step {
         guard busy < width, !isStopped else { return .idle }
         var pauses: [Int: Bool] = [:]
         var wait: Duration?
         for offset in ledger.lanes.indices {
             let number = (cursor + offset) % ledger.lanes.count
-            // Accessed in place: a local copy of the lane would copy its line.
+            // The lane is accessed in place, because a local copy would copy its line.
             guard let id = ledger.lanes[number].line.first else { continue }
             let state = states[number]
             if state?.isBusy == true { continue }
@@ -103,7 +104,7 @@ struct Dispatcher: Sendable {
         return wait.map { .wait(until: $0) } ?? .idle
     }
 
-    /// Notes the end of a call and frees its lane. Has no effect if the lane is not busy.
+    /// Records the end of a call, so that its lane is no longer busy. If the lane is not busy, it has no effect.
     /// - Parameter chance: A random number from 0 to 1, for the jitter of the backoff.
     mutating func ended(_ lane: Int, with ending: Ending, in ledger: Ledger, at now: Duration, chance: Double) {
         guard var state = states[lane], state.isBusy else { return }
@@ -123,7 +124,7 @@ struct Dispatcher: Sendable {
     /// Returns whether this process is sending a request of a lane.
     func isBusy(_ lane: Int) -> Bool { states[lane]?.isBusy == true }
 
-    /// Returns the next instant at which the delay of a lane with pending requests ends; `nil` if there is none.
+    /// Returns the next instant at which the delay of a lane with pending requests ends; `nil` if no such lane waits.
     func resumption(in ledger: Ledger, at now: Duration) -> Duration? {
         states.compactMap { lane, state in
             ledger.lanes[lane].line.isEmpty || pause(of: ledger.lanes[lane].owner, in: ledger) != nil ? nil : state.notBefore
@@ -146,20 +147,20 @@ struct Dispatcher: Sendable {
         refused = []
     }
 
-    /// Notes which account is signed in. A new sign-in ends the pause of accounts whose credentials were refused.
+    /// Records which account is signed in. A new sign-in ends the pause of accounts whose credentials were refused.
     mutating func identify(_ new: Identity, isNewSession: Bool) {
         identity = new
         if isNewSession { refused = [] }
     }
 }
 
-/// The reason for which the requests of an account are not sent for now. They stay stored; their lifetime continues.
+/// The reason why the requests of an account are not sent at the moment. They stay stored, and their lifetime continues.
 public enum QueuePause: String, Hashable, Sendable, CaseIterable {
     /// No user is signed in. Sending continues when the account signs in again.
     case signedOut = "signed_out"
     /// Another account is signed in.
     case otherAccount = "other_account"
-    /// The client has another base URL than the one for which the request was stored.
+    /// The client has another base URL than the client for which the request was stored.
     case otherServer = "other_server"
     /// The server refused the credentials, and they could not be refreshed. Sending continues after a sign-in or ``OfflineQueue/wake()``.
     case unauthorized

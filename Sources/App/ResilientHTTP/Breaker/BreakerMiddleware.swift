@@ -2,34 +2,35 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stops sending calls to a failing endpoint, and probes it with single calls until it works again (circuit breaker).
+/// Stops sending calls to a failing endpoint (circuit breaker). It probes the endpoint with single calls until the endpoint works again.
 ///
-/// Failures are 5xx, timeouts and lost connections. All retries of one call count as one failure. A 4xx, including 429, shows
-/// that the server works. A 503 is handled by ``GateMiddleware``. Canceled calls and a device without a connection are ignored.
+/// Failures are 5xx, timeouts and lost connections. All retries of one call count as one failure. A 4xx, including 429 but not 408, shows
+/// that the server works, so it counts as a success. A 503 is handled by ``GateMiddleware``. The breaker ignores 408, canceled calls, and
+/// calls of a device without a connection.
 ///
-/// A circuit belongs to one endpoint. The circuit of the whole host opens only if several endpoints fail, or if connections
-/// fail. While a circuit is open, for about a second at a time, calls wait for their turn to be the probe. A call that would
-/// wait for longer than 2 s fails with the kind `unavailable`, the code `SERVICE_UNAVAILABLE_LOCALLY` and the remaining time in
-/// the error.
+/// Each endpoint has its own circuit, and each host has one. A host's circuit opens only if several of its endpoints fail, or if
+/// connections to it fail. An open circuit stays open for about a second before each probe. Meanwhile, calls wait until they are admitted,
+/// the first one as the probe. A call that would wait for longer than 2 s fails with the kind `unavailable`, the code
+/// `SERVICE_UNAVAILABLE_LOCALLY` and the remaining time in the error.
 public final class BreakerMiddleware: ClientMiddleware {
     /// The rules that determine when a circuit opens.
     public let rules: BreakerRules
     /// The maximum number of endpoints whose failures are counted.
     static let capacity = 1_024
 
-    /// The failures that have not opened a circuit yet, guarded by a mutex. Entries are only created by failures, and removed by successes.
+    /// The failures that have not opened a circuit yet, guarded by a mutex. Only a failure creates an entry, and a success removes it.
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
         /// Failed connections, by host.
         var connections: [String: FailureCount] = [:]
-        /// The endpoints of a host that failed since an endpoint of it last succeeded.
+        /// The failing endpoints by host. A success of any endpoint of a host removes the set of the host.
         var failing: [String: Set<Endpoint>] = [:]
     }
 
-    /// The circuits. A closed circuit of the breaker is an open gate, and an open circuit a closed gate.
+    /// The circuits. The breaker uses gates as circuits: an open circuit is a closed gate, and a closed circuit is an open gate.
     let table: GateTable
     private let counts = Mutex(Counts())
-    /// Whether any failure is counted. Usually there is none, and no lock is needed.
+    /// Whether any failure is counted. Usually no failure is, and then a success takes no lock.
     private let hasCounts = Atomic<Bool>(false)
 
     /// Creates the middleware. All calls of a client share its circuits.
@@ -39,7 +40,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
-    /// Sends a call if its circuits admit it, and records its result. A retry waits until its deadline instead of failing at once.
+    /// Sends a call if its circuits admit it, and records its result. If a circuit is open, a retry waits until the deadline of its call.
     /// - Throws: `APIError` of the kind `unavailable` if a circuit is open; errors of the call.
     public func intercept(
         _ request: HTTPRequest,
@@ -62,7 +63,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// The result of a request, as far as it concerns the health of its server.
+    /// The result of a request, reduced to what it shows about the health of the server.
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
@@ -85,9 +86,9 @@ public final class BreakerMiddleware: ClientMiddleware {
 
     /// Records the result of a request in its circuits.
     ///
-    /// A failure that opens a circuit closes its gates for a random pause. A failure of a retry counts only if it was a probe, because the
-    /// first attempt was counted already.
-    /// - Returns: The hold that a failure caused.
+    /// A failure that opens a circuit keeps it open for a random pause. A failure of a retry counts only if the retry was a probe. The
+    /// failure of the first attempt was counted already.
+    /// - Returns: The pause that the failure caused; `nil` if no circuit opened.
     @discardableResult
     private func settle(_ verdict: Verdict, isRepeat: Bool, _ passes: GateTable.Passes, _ context: CallContext) -> LocalHold? {
         let isProbe = passes.host.isProbe || passes.endpoint.isProbe
@@ -114,7 +115,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// Removes the failures that a success refutes: those of its endpoint, and the failed connections of its host.
+    /// Removes the failures that a success disproves. These are the failures of its endpoint and the failed connections of its host.
     private func noteSuccess(_ context: CallContext, at now: Duration) {
         counts.withLock { counts in
             defer {
@@ -129,7 +130,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// - Returns: The circuits that open.
+    /// - Returns: Whether the circuits of the host and the endpoint open.
     private func noteFailure(
         _ verdict: Verdict,
         counts isCounted: Bool,
@@ -147,7 +148,7 @@ public final class BreakerMiddleware: ClientMiddleware {
                 isHostOpened = isHostOpened || opens
                 return (isHostOpened, passes.endpoint.isProbe)
             }
-            // All counts are removed and begin anew; otherwise a full table would never count a new endpoint.
+            // If the table is full, all counts are removed. Otherwise, the failures of a new endpoint would never be counted.
             if counts.endpoints[key] == nil, counts.endpoints.count >= Self.capacity { counts.endpoints = [:] }
             guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
                 return (isHostOpened, false)

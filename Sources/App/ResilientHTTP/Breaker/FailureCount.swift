@@ -1,15 +1,15 @@
-/// Counts the failures of calls: consecutive ones, and their share of the latest calls. A value: time is an argument. O(1)
-/// amortized.
+/// Counts the failures of calls: the consecutive failures, and the share of failures among the latest calls. A value type: time is an
+/// argument. O(1) amortized.
 struct FailureCount: Sendable {
     private var failuresInARow = 0
-    /// The ends of the latest calls, oldest first.
+    /// The instants at which the latest calls ended, oldest first.
     private var ends: [(instant: Duration, isFailure: Bool)] = []
     private var oldest = 0
     private var failures = 0
 
     init() {}
 
-    /// The number of stored ends.
+    /// The number of stored calls.
     var stored: Int { ends.count }
     /// Whether no failure is stored.
     var isRemovable: Bool { failures == 0 }
@@ -22,7 +22,7 @@ struct FailureCount: Sendable {
 
     /// Records a call that failed.
     ///
-    /// - Returns: Whether the circuit opens. The count then begins anew.
+    /// - Returns: Whether the circuit opens. If it does, the counting starts again.
     mutating func noteFailure(_ rules: BreakerRules, at now: Duration) -> Bool {
         failuresInARow += 1
         note(isFailure: true, BreakerRules.window, at: now)
@@ -31,7 +31,7 @@ struct FailureCount: Sendable {
         guard failuresInARow >= rules.failuresInARow || isShareReached else { return false }
         ends.removeAll()
         (oldest, failures) = (0, 0)
-        // Until a call succeeds, one more failure opens it again.
+        // After the circuit opened, one more failure opens it again, until a call succeeds.
         failuresInARow = rules.failuresInARow - 1
         return true
     }
@@ -50,31 +50,29 @@ struct FailureCount: Sendable {
     }
 }
 
-/// The rules that determine when a circuit opens, and when an open one is probed.
+/// The rules that determine when a circuit opens and when it is probed.
 public struct BreakerRules: Hashable, Sendable {
     /// The number of consecutive failed calls that opens a circuit.
     public var failuresInARow: Int
-    /// The share of failed calls that opens a circuit.
+    /// The share of failed calls that opens a circuit, from 0 to 1.
     public var failureShare: Double
-    /// The minimum number of calls for which the share is used.
+    /// The minimum number of calls from which the share is computed.
     public var minimumCalls: Int
-    /// The number of failing endpoints that opens the circuit of the host.
+    /// The number of failing endpoints of a host that opens the circuit of the host.
     public var failingEndpoints: Int
-    /// The time until an open circuit is probed with one call. The actual time is random, from half of it to one and a half of
-    /// it.
+    /// The time until an open circuit is probed with one call. The actual time is random: from 50 % to 150 % of this value.
     public var pause: Duration
-    /// The maximum time that a new call waits for its turn before it fails. A call that was sent before waits until its
-    /// deadline.
+    /// The maximum time that a new call waits to be admitted before it fails. A retry waits until the deadline of its call.
     public var patience: Duration
     /// The maximum number of waiting calls.
     public var maximumWaiters = 1_024
-    /// The time window of the share.
+    /// The time window of the calls from which the share is computed.
     static let window: Duration = .seconds(30)
-    /// The maximum number of calls in the share.
+    /// The maximum number of calls from which the share is computed.
     static let maximumCalls = 1_000
 
     /// Creates rules.
-    /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive, `failureShare` is above 0 and at most 1.
+    /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive. `failureShare` is above 0 and at most 1.
     public init(
         failuresInARow: Int = 3,
         failureShare: Double = 0.5,

@@ -4,27 +4,27 @@ import HTTPTypes
 import PrivateFiles
 import Synchronization
 
-/// Stores responses in a folder, with a maximum total size. Only the owner of the files can read them. They outlive the process.
+/// Stores responses in a folder, with a maximum total size. The files outlive the process. Only their owner can read them.
 ///
 /// ```swift
 /// api.cache = FileResponseCache(folder: .cachesDirectory.appending(path: "responses"))
 /// ```
 ///
-/// The responses that were stored or used least recently are removed first. File names are digests and contain neither addresses nor
-/// session identifiers; the files contain both. Files that can't be read or written count as absent. Only one process at a time may use a
-/// folder.
+/// If the folder is full, the least recently used responses are removed first. File names are digests. They contain neither addresses nor
+/// session identifiers, but the files contain both. A file that can't be read counts as missing. A failure to write a file is ignored. Only
+/// one process at a time may use a folder.
 ///
-/// Use ``MemoryResponseCache`` if responses need not survive a restart. A lookup reads one file; the first call also lists the folder. All
+/// Use ``MemoryResponseCache`` if responses need not survive a restart. A lookup reads one file. The first call also lists the folder. All
 /// I/O runs on a private queue, one operation at a time. A file is replaced atomically, so a crash never leaves half a response.
 public final class FileResponseCache: ResponseCache {
-    /// The sizes of the files and the order of their use, guarded by a mutex and changed only on the queue.
+    /// The sizes of the files and the order of their use. A mutex guards the state, and only the queue changes it.
     private struct State {
-        /// The size and the last use of each file, by name; `nil` until the folder is listed.
+        /// The size of each file and the number of its last use, by name; `nil` until the folder is listed.
         var files: [String: (size: Int, use: UInt64)]?
         var size = 0
         var uses: UInt64 = 0
 
-        /// Records the new size of a file and its use; `nil` for a removed file.
+        /// Records that a file was used, and its size; `nil` for a removed file.
         mutating func note(_ name: String, size newSize: Int?) {
             size -= files?[name]?.size ?? 0
             uses += 1
@@ -33,7 +33,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// The content of a file, a binary property list. The key is compared after reading, because two keys may have the same digest.
+    /// The content of a file, a binary property list. It includes the key, which is compared after reading, because two keys may have the
+    /// same digest.
     private struct Record: Codable {
         var key: ResponseCacheKey
         var response: HTTPResponse
@@ -45,14 +46,14 @@ public final class FileResponseCache: ResponseCache {
     public let maximumSize: Int
     private let folder: URL
     private let state = Mutex(State())
-    /// The queue on which files are read and written, because the calls block.
+    /// The queue on which files are read and written. These calls block, so they must not run on a thread of Swift concurrency.
     private let queue = DispatchQueue(label: "holdfast.response-cache")
 
     /// Creates a cache.
     /// - Parameters:
-    ///   - folder: A folder that is used for nothing else, such as one in the user's caches directory. If it doesn't exist, it
-    ///     is created with access for its owner only.
-    ///   - maximumSize: The maximum size of all files together, in bytes. A response larger than an eighth of it is not stored.
+    ///   - folder: A folder that contains nothing else, such as one in the user's caches directory. If it doesn't exist, it is created with
+    ///     access for its owner only.
+    ///   - maximumSize: The maximum size of all files together, in bytes. A response that is larger than an eighth is not stored.
     /// - Precondition: `maximumSize` is not negative.
     public init(folder: URL, maximumSize: Int = 32 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
@@ -73,7 +74,8 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// Stores a response and replaces an earlier one. A response of more than an eighth of the maximum size is not stored.
+    /// Stores a response and replaces the earlier response of the same key. A response that is larger than an eighth of the maximum size is
+    /// not stored.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         await onQueue { [self] in
             let name = Self.name(of: key)
@@ -90,7 +92,7 @@ public final class FileResponseCache: ResponseCache {
         }
     }
 
-    /// Removes a response, if it is stored.
+    /// Removes the response of a key, if it is stored.
     public func remove(_ key: ResponseCacheKey) async {
         await onQueue { [self] in
             list()
@@ -125,12 +127,12 @@ public final class FileResponseCache: ResponseCache {
 
 /// Functions that run on the queue.
 extension FileResponseCache {
-    /// Lists the files of earlier processes, once, the oldest first.
+    /// Lists the files of earlier processes once, with the oldest file first.
     private func list() {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(properties))
-        // Temporary files of a process that was killed while it wrote a response.
+        // A process that was killed while it wrote a response leaves a temporary file.
         for draft in files ?? [] where draft.pathExtension == "new" { try? FileManager.default.removeItem(at: draft) }
         let known = (files ?? []).filter { $0.pathExtension == Self.pathExtension }.map { file in
             let values = try? file.resourceValues(forKeys: properties)
@@ -176,7 +178,7 @@ extension FileResponseCache {
 
     private func path(of name: String) -> String { folder.appending(path: name).path }
 
-    /// The name of a file: the digest of the session, or `public`, and the digest of the address.
+    /// The name of a file. It has two parts: the digest of the session, or `public`, and the digest of the address.
     private static func name(of key: ResponseCacheKey) -> String {
         "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
     }

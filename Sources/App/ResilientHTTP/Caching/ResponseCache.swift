@@ -2,35 +2,36 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stores responses that have an `ETag`, so that a client downloads them again only if they changed.
+/// Stores responses that have an `ETag`, so that a client downloads a response again only if it changed.
 ///
-/// A client with a cache sends `If-None-Match` with every GET for which a response is stored. If the server confirms the stored
-/// response with 304, the call returns it. A response is never used without that confirmation, so values are never outdated.
+/// A client with a cache sends `If-None-Match` with every GET for which a response is stored. If the server confirms with 304 that the
+/// stored response is current, the call returns it. A stored response is never used without this confirmation, so a call never returns an
+/// outdated value.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url, session: session)
 /// api.cache = MemoryResponseCache()
 /// ```
 ///
-/// ``MemoryResponseCache`` stores responses for the lifetime of the process, ``FileResponseCache`` for longer. Implement the
-/// protocol for any other storage. A cache may remove responses at any time, and ignores failures to store them.
+/// ``MemoryResponseCache`` stores responses until the process ends. ``FileResponseCache`` also stores them across restarts. Implement the
+/// protocol for any other storage. A cache may remove responses at any time. It ignores failures to store a response.
 public protocol ResponseCache: Sendable {
     /// Returns the stored response of a key.
     func response(for key: ResponseCacheKey) async -> StoredResponse?
-    /// Stores a response and replaces the earlier one.
+    /// Stores a response and replaces the earlier response of the key.
     func store(_ response: StoredResponse, for key: ResponseCacheKey) async
     /// Removes the stored response of a key.
     func remove(_ key: ResponseCacheKey) async
-    /// Removes all responses of an owner. The client calls it when a session ends.
+    /// Removes all responses of an owner. The client calls this method when a session ends.
     func removeAll(of owner: String) async
 }
 
-/// The key of a stored response: its owner and its address.
+/// The key of a stored response. It consists of the session and the address.
 public struct ResponseCacheKey: Hashable, Sendable, Codable {
-    /// The identifier of the call's session, so that no user receives the response of another user; `nil` for calls without a
-    /// session. It contains no token.
+    /// The identifier of the call's session; `nil` for calls without a session. It ensures that a user never receives the response of
+    /// another user. It contains no token.
     public var owner: String?
-    /// The address, with its query.
+    /// The address, including its query.
     public var url: String
 
     /// Creates a key.
@@ -45,7 +46,7 @@ public struct StoredResponse: Hashable, Sendable {
     public var response: HTTPResponse
     /// The body.
     public var body: [UInt8]
-    /// The headers of the request on which the response depends by its `Vary`, as lowercase names and values.
+    /// The request headers that the response names in `Vary`, with lowercase names, and their values in the request.
     public var varying: [String: String]
 
     /// Creates a stored response.
@@ -60,29 +61,30 @@ public struct StoredResponse: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether 304 is a valid status of the response.
+    /// Whether the request has a condition, so that 304 is a valid status of the response.
     var isConditional: Bool { headerFields.contains(.ifNoneMatch) || headerFields.contains(.ifModifiedSince) }
 }
 
 extension HTTPResponse {
-    /// Whether the server responded with 304, so that the version of the caller or of the client's cache is still current.
+    /// Whether the server confirmed with 304 that the caller's version, or the version in the client's cache, is still current.
     ///
-    /// A caller that itself sent `If-None-Match` receives the 304, without a body. With a ``ResponseCache``, the response is
-    /// the stored one with its body, and is marked by `Cache-Status` (RFC 9211).
+    /// If the caller itself sent `If-None-Match`, it receives the 304 without a body. If a ``ResponseCache`` sent it, the caller receives
+    /// the stored response with its body. The header `Cache-Status` (RFC 9211) then marks the response.
     public var isNotModified: Bool { status == .notModified || headerFields[values: .cacheStatus].contains(Self.revalidated) }
 
-    /// The value of `Cache-Status` that marks a stored response that the server confirmed.
+    /// The value of `Cache-Status` for a stored response that the server confirmed.
     static let revalidated = "Holdfast; fwd=stale; fwd-status=304"
 }
 
-/// Stores responses in memory, with a maximum total size. The responses that were used least recently are removed first.
+/// Stores responses in memory, with a maximum total size. The least recently used responses are removed first.
 ///
 /// ```swift
 /// api.cache = MemoryResponseCache()
 /// ```
 ///
-/// Use ``FileResponseCache`` if responses should survive a restart. It is thread-safe; a lookup takes O(1). A store that exceeds the
-/// maximum size sorts all entries and frees a quarter of it, so a store takes O(1) on average for small responses.
+/// Use ``FileResponseCache`` if responses should survive a restart. This type is thread-safe. A lookup takes O(1). If storing a response
+/// exceeds the maximum size, the cache sorts all entries and frees a quarter of its space. For small responses, storing therefore takes
+/// O(1) on average.
 public final class MemoryResponseCache: ResponseCache {
     /// A response with its size in bytes and the number of its last use.
     private struct Entry {
@@ -107,8 +109,8 @@ public final class MemoryResponseCache: ResponseCache {
     private let state = Mutex(State())
 
     /// Creates an empty cache.
-    /// - Parameter maximumSize: The maximum size of all stored responses together, in bytes. A response larger than an eighth
-    ///   of it is not stored.
+    /// - Parameter maximumSize: The maximum size of all stored responses together, in bytes. A response that is larger than an eighth of
+    ///   this size is not stored.
     /// - Precondition: `maximumSize` is not negative.
     public init(maximumSize: Int = 8 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
@@ -129,8 +131,8 @@ public final class MemoryResponseCache: ResponseCache {
         }
     }
 
-    /// Stores a response and replaces an earlier one. A response of more than an eighth of the maximum size is not stored, and the earlier
-    /// one is removed.
+    /// Stores a response and replaces the earlier response of the same key. If the response is larger than an eighth of the maximum size,
+    /// it is not stored, and the earlier response is removed.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
         let size = response.size + key.url.utf8.count + (key.owner?.utf8.count ?? 0)
         state.withLock { state in
@@ -140,19 +142,19 @@ public final class MemoryResponseCache: ResponseCache {
             state.entries[key] = Entry(stored: response, size: size, use: state.uses)
             state.size += size
             guard state.size > maximumSize else { return }
-            // Frees a quarter at once, so that the entries are not sorted for every response.
+            // A quarter is freed at once, so that the entries are not sorted for every response.
             for (key, _) in state.entries.sorted(by: { $0.value.use < $1.value.use }) where state.size > maximumSize / 4 * 3 {
                 state.remove(key)
             }
         }
     }
 
-    /// Removes a response, if it is stored.
+    /// Removes the response of a key, if it is stored.
     public func remove(_ key: ResponseCacheKey) async {
         state.withLock { $0.remove(key) }
     }
 
-    /// Removes all responses of a session. O(responses).
+    /// Removes all responses of a session. O(number of responses).
     public func removeAll(of owner: String) async {
         state.withLock { state in
             for key in state.entries.keys where key.owner == owner { state.remove(key) }

@@ -2,17 +2,17 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Sends the validators of stored responses, and returns a stored response if the server confirms it.
+/// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, the middleware returns it.
 ///
-/// It is inside of the session's middleware, so that it knows the session of a call and runs for each attempt. A request with
-/// its own credentials (`Authorization` that is not the session's, `Cookie`), its own condition or a range is passed on
-/// unchanged, and so is its response.
+/// This layer is inside the session's middleware, so that it knows the session of a call and runs for each attempt. It passes some requests
+/// on unchanged and doesn't store their responses: requests with a cookie, with an `Authorization` that is not the session's, with a
+/// condition of the caller, or with a range.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache
     /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// The number of ended sessions that are remembered, so that their late responses are not stored.
+    /// The number of ended sessions that are stored, so that their late responses are not cached.
     private static let rememberedEndings = 64
     /// The sessions that have ended, the oldest first.
     private let ended = Mutex<[String]>([])
@@ -21,8 +21,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         self.cache = cache
     }
 
-    /// Sends a GET with the `ETag` of a stored response, if there is one. If the server confirms it with a 304, the stored body is returned
-    /// with status 200 and the headers of both (RFC 9111 §4.3.4).
+    /// Sends a GET with the `ETag` of the stored response, if there is one. If the server confirms it with a 304, the caller receives the
+    /// stored body with status 200. The headers of the stored response and of the 304 are merged (RFC 9111 §4.3.4).
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -43,7 +43,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
             return (response, rest)
         }
         if let confirmed = response.headerFields[.eTag], !confirmed.isWeaklyEqual(to: tag) {
-            // A confirmation of another version doesn't concern the stored one.
+            // The 304 is about another version than the stored one, so the request is sent again without a condition.
             return try await storing(request, body, key, next)
         }
         let fresh = stored.updated(by: response)
@@ -56,7 +56,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (result, ResponseBody(fresh.body))
     }
 
-    /// Removes the responses of an ended session, and prevents that later ones are stored.
+    /// Removes the responses of an ended session, and prevents that its later responses are stored.
     func end(_ owner: String) async {
         ended.withLock { ended in
             ended.append(owner)
@@ -65,8 +65,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         await cache.removeAll(of: owner)
     }
 
-    /// Returns the key under which the response to a request is stored: the session and the address. `nil` if it must not be stored, or if
-    /// it can't be assigned to a session.
+    /// Returns the key under which the response to a request is stored; `nil` if the response must not be stored. Without a session, a
+    /// response to a request with `Authorization` must not be stored, because its user is unknown.
     private func key(of request: HTTPRequest, _ context: CallContext) -> ResponseCacheKey? {
         guard request.method == .get, !request.isConditional, !request.headerFields.contains(.range),
             !request.headerFields.contains(.cookie), !request.headerFields.forbidStoring
@@ -88,12 +88,13 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (response, rest)
     }
 
-    /// Stores a response if it is complete, has an `ETag`, and may be stored; otherwise, removes an earlier one. A session may end at the
-    /// same time, so its end is checked again after the response was stored.
+    /// Stores a response if it is complete, has an `ETag`, and may be stored. Otherwise, the earlier response of the key is removed. The
+    /// session may end at the same time, so the function checks this again after it stored the response.
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
-        // Without a session, the user may be identified by a header that only the app and the server know.
+        // A response marked `private` is not stored without a session: only the app and the server may know the header that identifies the
+        // user.
         guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
             let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
@@ -112,12 +113,12 @@ final class ResponseCacheMiddleware: ClientMiddleware {
 }
 
 extension StoredResponse {
-    /// Returns the response if it matches a request, which means that all headers in its `Vary` are equal.
+    /// Returns the response if it may be used for a request. All headers in its `Vary` must have the same values in both requests.
     fileprivate func usable(for request: HTTPRequest) -> StoredResponse? {
         varying.allSatisfy { request.headerFields.value(of: $0.key) == $0.value } ? self : nil
     }
 
-    /// Returns the response with the headers of its confirmation (RFC 9111 §3.2).
+    /// Returns the response with the headers of the 304 that confirms it (RFC 9111 §3.2).
     fileprivate func updated(by confirmation: HTTPResponse) -> StoredResponse {
         var updated = self
         for name in Set(confirmation.headerFields.map(\.name)) where ![.contentLength, .contentEncoding].contains(name) {
@@ -134,14 +135,14 @@ extension HTTPFields {
     /// Whether `Cache-Control` contains `private`, which restricts the response to one user.
     fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
-    /// The names of the headers by which the response varies, in lowercase; `nil` if it varies by more than headers.
-    /// Credentials are left out, since a response is only stored for its session.
+    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. The headers with credentials are left out, because a response is only
+    /// stored for its session.
     fileprivate var varyingNames: [String]? {
         let names = members(of: .vary)
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }
     }
 
-    /// The value of a header; empty if there is none, which `Vary` does not distinguish.
+    /// The value of a header; empty if the header is missing. `Vary` doesn't distinguish the two cases.
     fileprivate func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }
 
     /// The members of a list in lower case, without white space.
@@ -152,9 +153,9 @@ extension HTTPFields {
 }
 
 extension String {
-    /// Whether two entity tags are equal in the weak comparison of RFC 9110 §8.8.3.2.
+    /// Whether two entity tags are equal by the weak comparison of RFC 9110 §8.8.3.2.
     fileprivate func isWeaklyEqual(to other: String) -> Bool { strongTag == other.strongTag }
 
-    /// The tag without its mark of weakness.
+    /// The tag without the prefix `W/`, which marks a weak tag.
     private var strongTag: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Receives the events of a client's calls, for a log, metrics or an analytics SDK.
 public protocol CallListener: Sendable {
-    /// Receives one event. It is called synchronously within the call, so it must return quickly.
+    /// Receives one event. The client calls this method synchronously during the call, so the method must return quickly.
     func hear(_ event: CallEvent)
 }
 
@@ -43,7 +43,7 @@ public struct CallEvent: Sendable {
         case attemptFinished(Int, AttemptOutcome)
         /// The call waits for the duration before it continues.
         case waiting(Duration, WaitReason)
-        /// The client itself refused to send the request, with the time until it would be sent, if known.
+        /// The client itself refused to send the request. The duration is the time until it would send the request, if it is known.
         case refusedLocally(LocalRefusal, retryAfter: Duration?)
         /// The session was refreshed, or the call joined a refresh that was in progress.
         case refreshed(isShared: Bool)
@@ -74,11 +74,11 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
     case retryAfter = "retry_after"
     /// The delay between two attempts.
     case backoff
-    /// The gate of the host or endpoint is closed or half-open.
+    /// The gate of the host or of the endpoint delays calls, because the server requested it. See ``GateMiddleware``.
     case gate
-    /// A limit of the app.
+    /// The app's own limit, see ``ThrottleMiddleware``.
     case throttle
-    /// The session is being refreshed, or the user is asked to sign in.
+    /// The session is being refreshed, or the user is being asked to sign in.
     case session
     /// The device has no connection, and the call waits for one.
     case connectivity
@@ -86,11 +86,11 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
 
 /// The part of the client that refused to send a request.
 public enum LocalRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The gate is closed, because the server requested a delay.
+    /// The gate is closed, because the server requested a delay. See ``GateMiddleware``.
     case gate
-    /// A limit of the app is used up.
+    /// The app's own limit is used up.
     case throttle
-    /// The circuit is open, because the server failed too often.
+    /// The circuit breaker stopped calls, because the server failed too often.
     case circuit
 }
 
@@ -98,22 +98,22 @@ public enum LocalRefusal: String, Hashable, Sendable, CaseIterable {
 public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     /// The same request would fail again.
     case notRetryable = "not_retryable"
-    /// The request may have taken effect, and a retry is not safe.
+    /// The request may have taken effect, and sending it twice is not safe.
     case notSafe = "not_safe"
     /// The body can be produced only once.
     case oneShotBody = "one_shot_body"
     /// The maximum number of retries is reached.
     case retriesUsed = "retries_used"
-    /// The request was a probe of a half-open gate or circuit, and failed. A probe is sent for all calls, and is not retried
-    /// for one of them.
+    /// The request was a probe for a recovered server, and failed. One probe is sent for all waiting calls, so the client doesn't retry it
+    /// for one call.
     case refusedAgain = "refused_again"
-    /// The client itself would delay the call for longer than the call waits.
+    /// The client's own gates or limits would delay the call for longer than it waits.
     case heldBack = "held_back"
     /// The session could not be refreshed before the deadline.
     case sessionRefresh = "session_refresh"
     /// The delay would end after the deadline.
     case deadline
-    /// The server requested a longer delay than the client waits.
+    /// The server requested a longer delay than ``RetryPolicy/longestWait``.
     case waitTooLong = "wait_too_long"
     /// The retry budget is used up, because too many calls of this client fail.
     case budget
@@ -137,7 +137,7 @@ public struct CallSummary: Hashable, Sendable {
     public var requestID: String?
     /// The time of the error by the server's clock, if the server sent it.
     public var serverTimestamp: Date?
-    /// The reason why the call was not retried, if it failed.
+    /// The reason why a failed call was not retried.
     public var gaveUp: GiveUpReason?
     /// The duration of the call.
     public var duration: Duration

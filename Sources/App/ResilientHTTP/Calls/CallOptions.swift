@@ -1,6 +1,6 @@
-/// The differences of one call from the policy of its endpoint and from the client's defaults.
+/// The settings of one call that differ from the policy of its endpoint and from the client's defaults.
 ///
-/// A single option is a static member; several are a list or a chain. A later option replaces an earlier one of the same kind.
+/// Pass one option as a static member, and several options as an array or a chain. If an option occurs twice, the later one applies.
 ///
 /// ```swift
 /// let page: Page = try await api.get("/orders", options: .waitsInLine)
@@ -8,30 +8,29 @@
 /// try await api.post("/orders", order, options: .idempotent.timeout(.seconds(10)))
 /// ```
 public struct CallOptions: Hashable, Sendable {
-    /// The key by which a server recognizes a retried request.
+    /// The key by which a server recognizes that a request is a retry.
     public enum Idempotency: Hashable, Sendable {
         /// The client generates a key for the call and sends it with every attempt.
         case generated
-        /// The caller's key, such as one that is stored with a draft so that it outlives the process. It must have 1 to 255
-        /// characters of visible ASCII without quotes and backslashes. A call with any other key fails with the kind
-        /// `invalidRequest`.
+        /// A key of the caller, such as a key that is stored with a draft and therefore outlives the process. It must have 1 to 255
+        /// characters of visible ASCII without quotes and backslashes. With any other key, the call fails with the kind `invalidRequest`.
         case key(String)
     }
 
-    /// The maximum duration of the call, including delays and the body of the response; `nil` for that of the endpoint or the
+    /// The maximum duration of the call, including delays and the body of the response; `nil` to use the timeout of the endpoint or the
     /// client.
     public var timeout: Duration?
-    /// The maximum duration of one attempt; `nil` for that of the endpoint or the client. It doesn't apply to a request that
-    /// must not be retried, which may use the whole time of the call.
+    /// The maximum duration of one attempt; `nil` to use the timeout of the endpoint or the client. If a request must not be retried, this
+    /// limit doesn't apply, and the attempt may use the whole time of the call.
     public var attemptTimeout: Duration?
     /// The number and the delays of retries; `nil` for the policy of the endpoint or the client.
     public var retry: RetryPolicy?
-    /// Whether the request carries an `Idempotency-Key`, which makes a POST or PATCH safe to retry; `nil` for the endpoint's
-    /// policy. The server must support the key.
+    /// Whether the request has an `Idempotency-Key`, which makes a POST or PATCH safe to retry; `nil` for the endpoint's policy. The server
+    /// must support the key.
     public var idempotency: Idempotency?
-    /// The priority of the call among waiting calls; `nil` for the endpoint's policy.
+    /// The priority of the call over other waiting calls; `nil` for the endpoint's policy.
     public var priority: CallPriority?
-    /// Whether the call waits until its deadline if the server limits it; `nil` for the endpoint's policy.
+    /// Whether the call waits until its deadline if the server limits its rate; `nil` for the endpoint's policy.
     public var waitsInLine: Bool?
     /// Whether the call waits for a connection until its deadline; `nil` for the endpoint's policy.
     public var waitsForConnectivity: Bool?
@@ -39,7 +38,7 @@ public struct CallOptions: Hashable, Sendable {
     public var cache: CachePolicy?
     /// How the call is stored in an `OfflineQueue` when it can't be sent; `nil` for the endpoint's policy.
     public var queueing: QueueingPolicy?
-    /// The account with whose tokens alone the call is sent; `nil` for whichever account is signed in.
+    /// The call is only sent with the tokens of this account. If it is `nil`, the call uses the account that is signed in.
     package var account: String?
     /// Whether the call carries the session's token; `nil` for the endpoint's policy.
     package var isAuthorized: Bool?
@@ -49,23 +48,22 @@ public struct CallOptions: Hashable, Sendable {
 }
 
 extension CallOptions {
-    /// The call waits until its deadline if the server limits it or a gate is closed.
+    /// The call waits until its deadline if the server limits its rate or requests a delay.
     public static let waitsInLine = CallOptions { $0.waitsInLine = true }
-    /// The call waits for a connection until its deadline, instead of failing after a few retries.
+    /// Without a connection, the call waits for one until its deadline. By default, it fails after a few retries.
     public static let waitsForConnectivity = CallOptions { $0.waitsForConnectivity = true }
-    /// The request carries an `Idempotency-Key` that the client generates, so that it can be retried. The server must support
-    /// the key.
+    /// The request has an `Idempotency-Key` that the client generates, so that it can be retried. The server must support the key.
     public static let idempotent = CallOptions { $0.idempotency = .generated }
 
     /// Limits the duration of the call.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
     /// Limits the duration of one attempt of the call.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
-    /// Retries the call by this policy, such as `.never`.
+    /// Retries the call by a policy, such as `.never`.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
     /// Sends the caller's `Idempotency-Key` with the request.
     public static func idempotencyKey(_ key: String) -> CallOptions { CallOptions().idempotencyKey(key) }
-    /// Gives the call a priority among waiting calls.
+    /// Sets the priority of the call over other waiting calls.
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
 
     /// Determines how the call uses the client's ``ResponseCache``.
@@ -89,7 +87,7 @@ extension CallOptions {
     /// Returns these options with a policy for the client's ``ResponseCache``.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// Returns these options, with those that the others set replaced.
+    /// Returns these options, with the options of the argument added. If both set an option, the argument's value is used.
     public func merging(_ others: CallOptions) -> CallOptions {
         with { options in
             options.timeout = others.timeout ?? timeout
@@ -134,18 +132,17 @@ extension CallOptions {
 }
 
 extension CallOptions: ExpressibleByArrayLiteral {
-    /// Creates options from several ones. Later options replace earlier ones.
+    /// Creates options from an array of options. Later options replace earlier ones.
     public init(arrayLiteral elements: CallOptions...) {
         self = elements.reduce(CallOptions()) { $0.merging($1) }
     }
 }
 
-/// The priority of a call. If several calls wait at the same gate or for the same limit, those with a higher priority proceed
-/// first.
+/// The priority of a call. If several calls wait for the same server or limit, the calls with a higher priority proceed first.
 ///
-/// Priorities order waiting calls. They neither interrupt calls in flight nor admit more calls. Calls of the same priority
-/// proceed in the order of their arrival. A call whose priority is not ``normal`` carries it as `Priority: u=1` or `u=5` (RFC
-/// 9218), which `URLSession` uses as the priority of its task.
+/// Priorities only order waiting calls. They don't interrupt calls in flight and don't admit more calls. Calls of the same priority proceed
+/// in the order of their arrival. A call whose priority is not ``normal`` has the header `Priority: u=1` or `u=5` (RFC 9218). `URLSession`
+/// uses it as the priority of its task.
 public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that no user waits for, such as a prefetch.
     case low

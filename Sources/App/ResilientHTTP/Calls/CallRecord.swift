@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Timekeeping
 
-/// The record of one call. Middleware adds events to it, which it passes to the listeners.
+/// The record of one call. Middleware adds events to the record, and the record passes them to the listeners.
 ///
-/// The listeners are called synchronously on the task of the call, outside the lock. Without listeners, an event costs one lock and no
-/// allocation of an event. At the end, the client reports a summary of all attempts and waits.
+/// The listeners are called synchronously on the task of the call, outside the lock. Without listeners, recording an event takes one lock
+/// and allocates no event. At the end of the call, the client reports a summary of all attempts and waits.
 ///
 /// A custom ``ClientMiddleware`` reports its decisions with ``note(_:)``:
 ///
@@ -14,7 +14,7 @@ import Timekeeping
 /// context.record.note(.waiting(.seconds(1), .gate))
 /// ```
 public final class CallRecord: Sendable {
-    /// The facts of the summary so far, guarded by a mutex.
+    /// The content of the summary so far, guarded by a mutex.
     private struct State {
         var attempts = 0
         var waits: [CallSummary.Wait] = []
@@ -23,7 +23,7 @@ public final class CallRecord: Sendable {
         var mayHaveTakenEffect = false
     }
 
-    /// The number of the call; unique in the process.
+    /// The number of the call, which is unique in the process.
     public let call: UInt64
     private let name: String?
     private let endpoint: Endpoint
@@ -34,7 +34,7 @@ public final class CallRecord: Sendable {
     private let state = Mutex(State())
     private static let numbers = Atomic<UInt64>(0)
 
-    /// Creates the record of a call. The client does this; a test of a middleware creates its own.
+    /// Creates the record of a call. The client calls this initializer. Call it in the test of a middleware.
     /// - Parameters:
     ///   - name: The operation of the app, such as `user_login`; `nil` if it has none.
     ///   - endpoint: The endpoint of the call.
@@ -52,13 +52,13 @@ public final class CallRecord: Sendable {
     /// The number of requests that have been passed to the transport.
     public var attempts: Int { state.withLock(\.attempts) }
 
-    /// Whether the server may have performed the request in an attempt that brought no response.
+    /// Whether the server may have performed the request in an attempt that received no response.
     public var mayHaveTakenEffect: Bool { state.withLock(\.mayHaveTakenEffect) }
 
-    /// Notes that an attempt brought no response though the server may have performed the request.
+    /// Records that an attempt received no response although the server may have performed the request.
     func noteLostResponse() { state.withLock { $0.mayHaveTakenEffect = true } }
 
-    /// Whether there are listeners. If not, the ends of attempts need not be recorded.
+    /// Whether there are listeners. Without listeners, the ends of attempts need not be recorded.
     var isHeard: Bool { !listeners.isEmpty }
 
     /// Records an event and passes it to the listeners.
@@ -78,7 +78,8 @@ public final class CallRecord: Sendable {
 
     /// Records the end of the call.
     ///
-    /// - Parameter message: The text for the error without texts of the server. It is only evaluated if there are listeners.
+    /// - Parameter message: The text for the error, without texts of the server. The record only evaluates this argument if there are
+    ///   listeners.
     func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }
         let text = message()

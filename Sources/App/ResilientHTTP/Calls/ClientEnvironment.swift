@@ -11,20 +11,21 @@ public import Timekeeping
 
 /// The dependencies of a client: clocks, randomness, connectivity and a logger.
 ///
-/// The library has no other source of time and randomness, so that tests can run every delay on a manual clock.
+/// The library has no other source of time and randomness. A test can therefore run every delay on a manual clock.
 public struct ClientEnvironment: Sendable {
-    /// The clock on which delays are measured and slept.
+    /// The clock that measures and runs delays.
     public var clock: MonotonicClock
-    /// The local wall clock, with which dates in responses are compared, and on which `retryAt` is based.
+    /// The local wall clock. Dates in responses are compared with it, and `retryAt` is computed from it.
     public var wallClock: @Sendable () -> Date
     /// Returns a uniformly distributed random number from 0 to 1, for the jitter of delays.
     public var chance: @Sendable () -> Double
     /// The device's connectivity; `nil` if it is not monitored.
     public var connectivity: Connectivity?
-    /// The logger for decisions, at debug level and without secrets; `nil` for none.
+    /// The logger for decisions, which are logged at debug level and without secrets; `nil` for no logger.
     public var logger: Logger?
 
-    /// Creates an environment. The defaults are those of the system.
+    /// Creates an environment. By default, it uses the clocks and the randomness of the system, and has no connectivity monitor and no
+    /// logger.
     public init(
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },
@@ -41,7 +42,7 @@ public struct ClientEnvironment: Sendable {
 }
 
 extension MonotonicClock {
-    /// Runs an operation until it ends or an instant is reached, and cancels it in the latter case.
+    /// Runs an operation, and cancels it if it has not ended at an instant.
     ///
     /// - Returns: `nil` if the instant was reached first.
     func run<Value: Sendable>(
@@ -60,10 +61,10 @@ extension MonotonicClock {
     }
 }
 
-/// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait for it, and gates that closed on
-/// another network open early.
+/// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait until the device is online. After a change of the
+/// network, the client sends a probe to servers whose requested delay has not passed yet.
 ///
-/// On Apple platforms, `system` monitors the network path. Elsewhere, and in tests, create a value and report changes to it.
+/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create a value and report changes to it.
 ///
 /// ```swift
 /// let connectivity = Connectivity()
@@ -87,10 +88,10 @@ public final class Connectivity: Sendable {
     /// Whether the device has a connection.
     public var isOnline: Bool { state.withLock(\.isOnline) }
 
-    /// The number of reported changes of the network path.
+    /// The number of changes of the network path that were reported.
     var changes: UInt64 { state.withLock(\.changes) }
 
-    /// Reports a change of the network path: gained, lost or replaced by another one.
+    /// Reports that the network path was gained, lost or replaced by another path.
     public func report(isOnline: Bool) {
         let (wakes, observers) = state.withLock { state in
             state.isOnline = isOnline
@@ -101,9 +102,10 @@ public final class Connectivity: Sendable {
         for observer in observers { observer(isOnline) }
     }
 
-    /// Registers a closure to run at each reported change, with whether the device is online.
+    /// Registers a closure that runs at each reported change. Its argument is whether the device is online.
     /// - Parameters:
-    ///   - object: The object that registers it. The closure runs as long as the object exists, and replaces its earlier one.
+    ///   - object: The object that registers the closure. The closure runs as long as the object exists. It replaces an earlier closure of
+    ///     the same object.
     ///   - body: The closure.
     package func onChange<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, Bool) -> Void) {
         state.withLock { state in
@@ -113,12 +115,12 @@ public final class Connectivity: Sendable {
 
     /// Waits until the device is online.
     ///
-    /// - Returns: `false` if the instant was reached first.
+    /// - Returns: `false` if the instant was reached before the device was online.
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
         let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
         guard let id else {
-            // The connection came back before the call failed, or it exists but doesn't lead to the server. A retry may succeed
-            // a moment later.
+            // The device is online, but the call failed without a connection. Either the connection came back since then, or it doesn't
+            // lead to the server. A retry may succeed a moment later.
             let next = min(instant, clock.now + .milliseconds(500))
             try await clock.sleep(until: next)
             return next < instant
@@ -138,11 +140,11 @@ public final class Connectivity: Sendable {
 
 #if canImport(Network)
     extension Connectivity {
-        /// The connectivity of this device, monitored from its first use on.
+        /// The connectivity of this device. Monitoring starts at the first use.
         public static let system: Connectivity = {
             let connectivity = Connectivity()
             let monitor = NWPathMonitor()
-            // The handler retains the monitor, and the system retains the handler once it is started.
+            // The handler retains the monitor. The system retains the handler after the monitor was started.
             monitor.pathUpdateHandler = { path in
                 _ = monitor
                 connectivity.report(isOnline: path.status == .satisfied)

@@ -2,10 +2,9 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// A layer between the client and the transport. It can read, change, delay or retry a request, or respond to it itself.
+/// A layer between the client and the transport. It can read, change, delay or retry a request, or respond to the request itself.
 ///
-/// Together with ``HTTPTransport``, this is how a client is extended. The signature resembles that of swift-openapi-runtime's
-/// middleware.
+/// Extend a client with this protocol and ``HTTPTransport``. The signature resembles the middleware of swift-openapi-runtime.
 ///
 /// ```swift
 /// struct AppVersion: ClientMiddleware {
@@ -43,7 +42,7 @@ public final class CallContext: Sendable {
     public let name: String?
     /// Scheme, host and port of the server, such as `https://api.example.org`.
     public let origin: String
-    /// The method and the route of the call, without ids.
+    /// The method and the route of the call, such as `GET /orders/{id}`.
     public let endpoint: Endpoint
     /// The policy of the endpoint.
     public let policy: EndpointPolicy
@@ -81,10 +80,10 @@ public final class CallContext: Sendable {
     /// The time until the deadline; zero once it has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
 
-    /// The session that authorized the first attempt of the call; `nil` if there was none.
+    /// The session that authorized the first attempt of the call; `nil` if no session did.
     var session: String? { boundSession.withLock(\.self) }
 
-    /// Binds the call to a session, unless it is bound already.
+    /// Binds the call to a session, unless the call is already bound to one.
     ///
     /// - Returns: The session to which the call is bound.
     func bind(_ session: String) -> String {
@@ -95,6 +94,6 @@ public final class CallContext: Sendable {
         }
     }
 
-    /// The current instant, on the clock of ``environment``.
+    /// The current instant on the clock of ``environment``.
     var now: Duration { environment.clock.now }
 }

@@ -2,37 +2,36 @@ public import HTTPTypes
 
 /// The settings of one endpoint that differ from the client's defaults.
 public struct EndpointPolicy: Hashable, Sendable {
-    /// The maximum duration of a call; `nil` for the client's.
+    /// The maximum duration of a call; `nil` for the client's timeout.
     public var timeout: Duration?
-    /// The maximum duration of one attempt; `nil` for the client's.
+    /// The maximum duration of one attempt; `nil` for the client's timeout.
     public var attemptTimeout: Duration?
     /// The number and the delays of retries; `nil` for the client's policy.
     public var retry: RetryPolicy?
-    /// Whether POST and PATCH carry an `Idempotency-Key`, so that they can be retried. The server must support the key.
+    /// Whether POST and PATCH have an `Idempotency-Key`, so that they can be retried. The server must support the key.
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
     public var isAuthorized: Bool
-    /// Whether calls wait until their deadline if the server limits them or a gate is closed, such as for paging and bursts
-    /// under a server's limit. By default, a new call waits for at most 2 s, and a limited call is retried as often as any
-    /// other.
+    /// Whether calls wait until their deadline if the server limits their rate or requests a delay. Use it for pages of a list and for
+    /// bursts of calls. By default, a new call waits for at most 2 s, and a limited call is retried like any other failed call.
     public var waitsInLine = false
-    /// Whether calls without a connection wait for one until their deadline, instead of failing after a few retries.
+    /// Whether calls without a connection wait for one until their deadline. By default, they fail after a few retries.
     public var waitsForConnectivity = false
-    /// The priority of calls among those that wait at a gate or for a limit.
+    /// The priority of calls over other waiting calls.
     public var priority = CallPriority.normal
     /// How calls use the client's ``ResponseCache``, if it has one.
     public var cache = CachePolicy.revalidate
-    /// Whether other calls wait for this one, such as for the refresh of their session. It passes a closed gate as soon as the
-    /// server's delay has passed, and waits for that until its deadline.
+    /// Whether other calls wait for this call, such as for the refresh of their session. The call doesn't wait for the random time that
+    /// ``GateMiddleware`` adds to the server's delay, only for the delay itself. It waits until its deadline.
     public var isVital = false
 
     /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
     public var queueing: QueueingPolicy?
-    /// The account with whose tokens alone calls are sent, and without asking the user to sign in; `nil` for whichever account is signed
-    /// in.
+    /// Calls are only sent with the tokens of this account, and the user is not asked to sign in. If it is `nil`, calls use the account
+    /// that is signed in.
     package var account: String?
 
-    /// The policy for the refresh of a session. The session itself retries it.
+    /// The policy for the refresh of a session. The client doesn't retry it, because the session does.
     public static let sessionRefresh: EndpointPolicy = {
         var policy = EndpointPolicy(retry: .never, isAuthorized: false)
         policy.isVital = true
@@ -57,13 +56,14 @@ public struct EndpointPolicy: Hashable, Sendable {
 
 /// How a call is stored in an `OfflineQueue` when it can't be sent.
 ///
-/// Only calls that are made through a queue are stored; other calls ignore the policy.
+/// A call is only stored if it is made through a queue. For other calls, the policy has no effect.
 public struct QueueingPolicy: Hashable, Sendable {
-    /// The lane: requests of one lane are sent in order, one at a time, and lanes do not wait for each other.
+    /// The name of the call's lane. The requests of one lane are sent in order, one at a time. Different lanes don't wait for each other.
     public var lane: String
-    /// The time after which a request that was not sent is not sent any more; `nil` for the queue's.
+    /// The time after which a stored request is no longer sent; `nil` for the lifetime of the queue.
     public var lifetime: Duration?
-    /// Requests of a lane with the same key replace each other as long as none was sent: the last one wins. `nil` to store each.
+    /// A key by which a new request replaces an earlier request of the same lane, if the earlier request was not sent yet. For example,
+    /// only the latest version of a draft is sent. `nil` to store each request.
     public var coalescingKey: String?
 
     /// Creates a policy.
@@ -92,7 +92,7 @@ public enum CachePolicy: Hashable, Sendable {
 public struct EndpointPolicies: Sendable {
     private var byRoute: [RouteTemplate: EndpointPolicy] = [:]
     private var byEndpoint: [Endpoint: EndpointPolicy] = [:]
-    /// The policy of all endpoints without a separate policy.
+    /// The policy of all endpoints for which no other policy is set.
     public var others: EndpointPolicy
 
     /// Creates policies.
@@ -100,11 +100,11 @@ public struct EndpointPolicies: Sendable {
         self.others = others
     }
 
-    /// Sets the policy of a route and replaces an earlier one.
+    /// Sets the policy of a route and replaces its earlier policy.
     /// - Parameters:
     ///   - policy: The policy.
     ///   - route: The template of the route.
-    ///   - method: The method; `nil` for all methods without a separate policy.
+    ///   - method: The method; `nil` for all methods of the route for which no other policy is set.
     public mutating func set(_ policy: EndpointPolicy, for route: RouteTemplate, method: HTTPRequest.Method? = nil) {
         if let method { byEndpoint[Endpoint(method, route)] = policy } else { byRoute[route] = policy }
     }

@@ -2,17 +2,17 @@
 public struct RetryPolicy: Hashable, Sendable {
     /// The number of retries after the first attempt.
     public var maximumRetries: Int
-    /// The delay between two attempts if the server requests none.
+    /// The delay between two attempts if the server doesn't request a delay.
     public var backoff: Backoff
-    /// The maximum delay of the server that the client waits for. A longer one ends the call with an error that contains the
-    /// delay.
+    /// The longest delay requested by the server that the client waits for. If the server requests a longer delay, the call fails with an
+    /// error that contains the delay.
     public var longestWait: Duration
-    /// The maximum extension of a server's delay, as a fraction of the delay. The actual one is random, so that clients with the
-    /// same delay don't retry together. A delay is never shortened, because an early retry would be refused again.
+    /// The maximum extension of a server's delay, as a fraction of the delay. The actual extension is random, so that clients with the same
+    /// delay don't retry together. A delay is never shortened, because the server would refuse an early retry again.
     public var stretch: Double
 
     /// Creates a policy.
-    /// - Precondition: `maximumRetries` and `longestWait` are not negative, `stretch` is between 0 and 1.
+    /// - Precondition: `maximumRetries` and `longestWait` are not negative. `stretch` is between 0 and 1.
     public init(
         maximumRetries: Int = 3,
         backoff: Backoff = Backoff(),
@@ -32,17 +32,17 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let never = RetryPolicy(maximumRetries: 0)
 }
 
-/// The delay between two attempts: exponential backoff with full jitter, so that clients that failed together don't retry
+/// The delay between two attempts: exponential backoff with full jitter. The jitter prevents that clients that failed together also retry
 /// together.
 ///
-/// `d(n) = U(0, 1) · min(cap, base · factor^n)`: the cap applies before the jitter. See Marc Brooker, "Exponential Backoff and
-/// Jitter" (2015).
+/// `d(n) = U(0, 1) · min(cap, base · factor^n)`: the cap applies before the jitter. See Marc Brooker, "Exponential Backoff and Jitter"
+/// (2015).
 public struct Backoff: Hashable, Sendable {
     /// The maximum delay before the first retry.
     public var base: Duration
     /// The factor by which the maximum delay grows with each retry.
     public var factor: Double
-    /// The upper bound of the maximum delay.
+    /// The upper bound of the delay before the jitter.
     public var cap: Duration
 
     /// Creates a backoff.
@@ -67,7 +67,8 @@ public struct Backoff: Hashable, Sendable {
     /// Returns the maximum delay before a retry.
     func ceiling(beforeRetry retry: Int) -> Duration {
         var ceiling = base
-        // The cap ends the loop before an overflow. A factor of 1 doesn't grow.
+        // The loop ends at the cap, before the value overflows. With a factor of 1, the value never grows, so the number of steps is
+        // limited.
         for _ in 0..<min(max(retry, 0), 64) where ceiling < cap { ceiling = min(cap, ceiling * factor) }
         return min(cap, ceiling)
     }

@@ -7,14 +7,14 @@ import Timekeeping
 extension APIClient {
     /// Sends a complete request through the client's middleware and returns the last response, with any status.
     ///
-    /// Use it to add the client's retries, gates, breakers and sessions to code that builds requests and reads responses
-    /// itself. Requests are sent unchanged, to any host. Only requests to the origin of the base URL carry the session's token.
+    /// Use it for code that builds requests and reads responses itself. The call uses the client's retries, gates, circuit breakers and
+    /// session. The request is sent unchanged, to any host. The session's token is only added to requests to the origin of the base URL.
     /// The body of a success is not checked.
     /// - Parameters:
     ///   - request: The request, with scheme, authority and path.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation, which errors and policies use as its endpoint, such as the `operationId` of an
-    ///     OpenAPI document; `nil` to derive the endpoint from the path.
+    ///   - operation: A name for the operation, such as the `operationId` of an OpenAPI document. Errors and policies use it as the
+    ///     endpoint of the call. With `nil`, the endpoint is derived from the path.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
@@ -28,20 +28,19 @@ extension APIClient {
         try await exchange(request, body: body, operation: operation, options: options, context: context, through: exchange)
     }
 
-    /// Sends a complete request through the client's middleware and another HTTP engine, and returns the last response, with
-    /// any status.
+    /// Sends a complete request through the client's middleware and another HTTP engine. Returns the last response, with any status.
     ///
-    /// Use it to integrate the client into the middleware of other libraries. Apart from the engine, it behaves like
+    /// Use it to integrate the client into the middleware of another library. Apart from the HTTP engine, it behaves like
     /// ``exchange(_:body:operation:options:context:)``.
     /// - Parameters:
-    ///   - request: The request. If it has no scheme or authority, those of the base URL are used.
+    ///   - request: The request. If it has no scheme or authority, the scheme or authority of the base URL is used.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation, which errors and policies use as its endpoint; `nil` to derive the endpoint
+    ///   - operation: A name for the operation. Errors and policies use it as the endpoint of the call. With `nil`, the endpoint is derived
     ///     from the path.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app.
-    ///   - engine: Sends the request once and returns the response. It is called for each attempt, and canceled if the attempt
-    ///     takes too long. A `URLError` that it throws is converted.
+    ///   - engine: Sends the request once and returns the response. The client calls it for each attempt, and cancels it if the attempt
+    ///     takes too long. If it throws a `URLError`, the client converts the error.
     /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
     public func exchange(
         _ request: HTTPRequest,

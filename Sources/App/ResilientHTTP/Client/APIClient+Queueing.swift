@@ -4,11 +4,11 @@ package import HTTPTypes
 
 /// The parts of a client that an offline queue needs.
 extension APIClient {
-    /// The base URL with lowercase host and without a default port, such as `https://api.example.org/v1`; `nil` if it is no http or https
-    /// URL.
+    /// The base URL with a lowercase host and without a default port, such as `https://api.example.org/v1`; `nil` if the base URL is not an
+    /// http or https URL.
     package var serverAddress: String? { base.map { "\($0.scheme)://\($0.host)\($0.prefix)" } }
 
-    /// The session whose token calls carry; `nil` if they carry none.
+    /// The session whose token calls carry; `nil` if calls carry no token.
     package var session: Session? {
         for layer in middleware { if let layer = layer as? AuthorizeMiddleware { return layer.session } }
         return nil
@@ -39,7 +39,8 @@ extension APIClient {
         try json(body, context: context)
     }
 
-    /// Sends a request as ``send(_:_:query:body:headers:options:context:)`` does, and calls a middleware last before each attempt.
+    /// Sends a request like ``send(_:_:query:body:headers:options:context:)``. It also calls a middleware before each attempt, as the last
+    /// layer before the transport.
     package func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -51,7 +52,7 @@ extension APIClient {
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
         var client = self
         client.middleware.append(layer)
-        // A response of a mutation is not stored.
+        // The response to a request that changes data is not stored.
         client.storage = nil
         return try await client.send(method, path, body: body, headers: headers, options: options, context: context)
     }

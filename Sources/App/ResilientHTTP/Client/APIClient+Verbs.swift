@@ -4,13 +4,13 @@ public import HTTPTypes
 
 /// One method per HTTP verb.
 ///
-/// All of them take the same arguments: a path relative to the base URL (which begins with a slash, is percent-encoded and has
-/// no fragment), `query` items, which are percent-encoded, further `headers`, the `options` of the call, and the `context`, a
-/// name for the operation that errors contain. A body is a value that ``APIClient/coding`` encodes as JSON. All of them throw
+/// All methods take the same arguments. The path is relative to the base URL. It begins with a slash, is percent-encoded and has no
+/// fragment. The items of `query` are percent-encoded. `headers` are further headers, and `options` are the options of the call. `context`
+/// is a name for the operation, which errors contain. A body is a value that ``APIClient/coding`` encodes as JSON. All methods throw
 /// ``APIError``.
 ///
-/// A verb returns the value to which its result is assigned, decoded from the body of the response, wrapped or flat. Without a
-/// result type it returns nothing, and only checks that the body is not an error.
+/// The type of the variable determines the type that a method decodes from the body of the response. The body can be wrapped or flat.
+/// Without a result type, the method returns nothing. It then only checks that the body is not an error.
 ///
 /// ```swift
 /// let orders: [Order] = try await api.get("/orders", query: [URLQueryItem(name: "state", value: "open")])
@@ -42,7 +42,7 @@ extension APIClient {
 
     /// Posts a value, or nothing, and returns the value of the response.
     ///
-    /// A POST is only retried if it was not sent or carries an idempotency key. See ``CallOptions/idempotent``.
+    /// A POST is only retried if it was not sent, or if it has an idempotency key. See ``CallOptions/idempotent``.
     public func post<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -66,7 +66,7 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Replaces a resource with a value, or nothing, and returns the value of the response. It may be retried.
+    /// Replaces a resource with a value, or nothing, and returns the value of the response. The call may be retried.
     public func put<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -78,7 +78,7 @@ extension APIClient {
         try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Replaces a resource with a value, or nothing, and ignores the content of the response. It may be retried.
+    /// Replaces a resource with a value, or nothing, and ignores the content of the response. The call may be retried.
     public func put<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -92,7 +92,7 @@ extension APIClient {
 
     /// Changes parts of a resource and returns the value of the response.
     ///
-    /// A PATCH is only retried if it was not sent or carries an idempotency key. See ``CallOptions/idempotent``.
+    /// A PATCH is only retried if it was not sent, or if it has an idempotency key. See ``CallOptions/idempotent``.
     public func patch<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
@@ -119,7 +119,7 @@ extension APIClient {
         try await call(Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Deletes a resource. It may be retried; the server may respond to a retry with 404 if the first attempt succeeded.
+    /// Deletes a resource. The call may be retried. If the first attempt succeeded, the server may respond to the retry with 404.
     public func delete(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -154,7 +154,7 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the server confirmed the version in the client's ``ResponseCache``: the value has not changed.
+    /// Whether the server confirmed that the version in the client's ``ResponseCache`` is current, so the value has not changed.
     public var isNotModified: Bool { head.isNotModified }
 }
 

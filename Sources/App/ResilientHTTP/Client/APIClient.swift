@@ -9,32 +9,32 @@ public import HTTPTypes
 /// let orders: [Order] = try await api.get("/orders")
 /// ```
 ///
-/// A success can be wrapped or flat; an error can have any format that `ErrorDecoder` knows. ``ClientMiddleware`` retries,
-/// delays or refuses calls; ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` is the usual one. `HoldfastURLSession`
-/// adds `APIClient(baseURL:)` with all defaults.
+/// The body of a success can be wrapped or flat. The body of an error can have any format that `ErrorDecoder` knows. ``ClientMiddleware``
+/// retries, delays or refuses calls. ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` returns the default middleware.
+/// `HoldfastURLSession` adds `APIClient(baseURL:)` with all defaults.
 ///
-/// A client is a value: changed copies share the transport and the state of the middleware.
+/// A client is a value. A changed copy shares the transport and the state of the middleware with the original.
 public struct APIClient: Sendable {
-    /// The address that paths are relative to.
+    /// The base address of all paths.
     public let baseURL: URL
-    /// The language that requests ask for in `Accept-Language`.
+    /// The language that the client requests in `Accept-Language`.
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of the server's texts in errors, for responses whose `Content-Language` is not the user's language; `nil`
-    /// if it is unknown.
+    /// The language of all texts that the server sends in errors; `nil` if it is unknown. If it is the user's language, `Content-Language`
+    /// is ignored.
     ///
     /// A server's text is only shown if it is in the user's language. Set this for a backend whose texts are all in one
     /// language.
     public var serverTextLanguage: Language?
     /// The maximum duration of a call, including delays and the body of the response.
     public var timeout: Duration
-    /// The maximum duration of one attempt if the request can be retried. A request that can't may use the whole time of the
+    /// The maximum duration of one attempt of a request that can be retried. A request that can't be retried may use the whole time of the
     /// call.
     public var attemptTimeout: Duration = .seconds(10)
     /// The maximum size of a successful response's body, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
-    /// The known routes, by which endpoints are distinguished. In other paths, parts that resemble ids are replaced.
+    /// The known routes. The client derives the endpoint of a call from them. In other paths, it replaces the parts that resemble ids.
     public var routes: RouteTable
     /// The policies of single endpoints.
     public var policies: EndpointPolicies {
@@ -42,7 +42,7 @@ public struct APIClient: Sendable {
     }
     /// The encoding and decoding of values as JSON.
     public var coding: JSONCoding
-    /// Stores responses that have an `ETag`, so that they are only downloaded again if they changed; `nil` for no cache.
+    /// Stores responses that have an `ETag`, so that a response is downloaded again only if it changed; `nil` for no cache.
     public var cache: (any ResponseCache)? {
         get { storage?.cache }
         set {
@@ -57,7 +57,7 @@ public struct APIClient: Sendable {
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     var middleware: [any ClientMiddleware]
-    /// The innermost middleware, inside of the session's.
+    /// The middleware that caches responses. It is the innermost layer, inside the session's.
     var storage: ResponseCacheMiddleware?
     /// The codes that the app knows, with its own translations.
     public let catalogue: ErrorCatalogue
@@ -66,15 +66,14 @@ public struct APIClient: Sendable {
 
     /// Creates a client.
     /// - Parameters:
-    ///   - baseURL: The address that paths are relative to, with scheme and host.
+    ///   - baseURL: The base address of all paths, with scheme and host.
     ///   - transport: The HTTP engine.
-    ///   - language: The language that requests ask for in `Accept-Language`.
+    ///   - language: The language that the client requests in `Accept-Language`.
     ///   - timeout: The maximum duration of a call.
     ///   - session: The session whose access token calls carry; `nil` for none.
     ///   - policies: The policies of single endpoints.
     ///   - coding: The encoding and decoding of values as JSON.
-    ///   - middleware: The layers between the client and the transport, the first outermost. The session's is added as the
-    ///     innermost.
+    ///   - middleware: The layers between the client and the transport, the outermost first. The session's layer is added as the innermost.
     ///   - catalogue: The codes that the app knows.
     ///   - environment: Clocks, randomness and logger.
     public init(
@@ -103,7 +102,7 @@ public struct APIClient: Sendable {
         self.environment = environment
     }
 
-    /// Returns the same client with calls that carry a session's access token.
+    /// Returns a copy of the client whose calls carry a session's access token.
     public func authorized(by session: Session) -> APIClient {
         var client = self
         client.middleware.append(AuthorizeMiddleware(session))
@@ -111,16 +110,16 @@ public struct APIClient: Sendable {
         return client
     }
 
-    /// Registers the removal of a session's stored responses at the end of the session.
+    /// Registers a closure that removes a session's stored responses when the session ends.
     private func clearStorage(with layer: any ClientMiddleware) {
         guard let storage, let session = (layer as? AuthorizeMiddleware)?.session else { return }
         session.onEnd(of: storage) { await $0.end($1) }
     }
 
-    /// The gates and circuits of the client, which can be opened early.
+    /// The gates and circuits of the client, which the app can open early.
     public var gates: ClientGates { ClientGates(middleware) }
 
-    /// Sends a request and returns the response with its body as bytes if it is a success.
+    /// Sends a request and returns the response if it is a success, with its body as bytes.
     ///
     /// Use it for bodies that are not JSON and for headers of the response. The verbs, such as
     /// ``get(_:query:headers:options:context:)``, return values.
@@ -129,11 +128,11 @@ public struct APIClient: Sendable {
     ///   - path: The path relative to the base URL. It begins with a slash, may have a query, is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
-    ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's, `Content-Type` replaces the body's.
+    ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's values. `Content-Type` replaces the body's value.
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - context: The operation of the app, such as `user_login`. Errors contain it.
-    /// - Throws: ``APIError`` for any other status, for a success whose body is an error or a page of another server, and if no
-    ///   response is received.
+    /// - Throws: ``APIError`` for any other status, if no response is received, and for a success whose body is an error or a page of
+    ///   another server.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -167,7 +166,7 @@ extension APIClient {
         /// The operation of the app.
         let name: String?
         var body: RequestBody?
-        /// The way in which the response is read; `nil` to read it as a whole within the time of the attempt.
+        /// How the response is read; `nil` to read the whole response within the time of the attempt.
         var transfer: Exchange.Transfer?
 
         init(
@@ -187,7 +186,7 @@ extension APIClient {
         }
     }
 
-    /// Makes a call. Reading the response is part of it, so an unreadable response is a failed call.
+    /// Makes a call. Reading the response is part of the call, so an unreadable response is a failed call.
     func call<Result>(_ outgoing: Outgoing, read: (Call) throws -> Result) async throws(APIError) -> Result {
         var request = try makeRequest(outgoing)
         let endpoint = routes.endpoint(of: request)
@@ -242,7 +241,7 @@ extension APIClient {
             } else {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
-            // A middleware may have responded itself.
+            // A middleware may have returned a response without the transport.
             let isSuccess = response.status.kind == .successful || (response.status == .notModified && request.isConditional)
             if !isSuccess { throw exchange.refusal(response, bytes: bytes, context: context) }
             let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))

@@ -28,7 +28,7 @@ struct BaseAddress: Hashable, Sendable {
         return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
     }
 
-    /// Whether a path can be appended to the base: it begins with a slash, is percent-encoded and has no fragment.
+    /// Whether a path can be appended to the base URL. Such a path begins with a slash, is percent-encoded and has no fragment.
     static func isPath(_ path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in
@@ -38,8 +38,8 @@ struct BaseAddress: Hashable, Sendable {
 }
 
 extension String {
-    /// Returns a path with items appended to its query. All characters except the unreserved ones of RFC 3986 §2.3 are
-    /// percent-encoded, so that `+`, `&`, `=` and spaces reach every server unchanged.
+    /// Returns a path with items appended to its query. All characters except the unreserved ones of RFC 3986 §2.3 are percent-encoded. So
+    /// `+`, `&`, `=` and spaces reach every server unchanged.
     func appending(_ query: [URLQueryItem]) -> String {
         var text = self
         var separator = utf8.contains(UInt8(ascii: "?")) ? "&" : "?"

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// The middleware of a client in the right order, the outermost first.
 ///
-/// A call passes: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ).
-/// The deadline applies to the whole.
+/// A call passes: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ). The call's
+/// deadline applies to all layers together.
 public enum ClientPipeline {
     /// Returns the default middleware.
     ///
@@ -30,10 +30,10 @@ struct MiddlewareChain: Sendable {
     let storage: ResponseCacheMiddleware?
     let exchange: Exchange
 
-    /// Passes a request to the layer with an index, where the first is the outermost, and to the transport after the last.
+    /// Passes a request to the layer at an index, and after the last layer to the transport. The layer at index 0 is the outermost.
     ///
-    /// The closure that a layer receives doesn't escape, so nothing is allocated for it. The function stays on the caller's
-    /// executor, because switching at each layer takes time.
+    /// The closure that a layer receives doesn't escape, so it needs no allocation. The function stays on the caller's executor, because a
+    /// switch at each layer would take time.
     nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -52,7 +52,7 @@ struct MiddlewareChain: Sendable {
     }
 }
 
-/// The gates and circuits of a client.
+/// The gates and circuits of a client. A gate delays calls while a server requests it. A circuit stops calls to a failing endpoint.
 public struct ClientGates: Sendable {
     let tables: [GateTable]
 
@@ -63,11 +63,12 @@ public struct ClientGates: Sendable {
     /// The number of gates and circuits that are not open.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early: one call is sent at once as a probe, and its success admits the others.
+    /// Opens the gates and circuits of a host early. The client sends one call at once as a probe. If the probe succeeds, the waiting calls
+    /// follow.
     ///
-    /// Call it if the app knows more than the client, such as after the user has fixed the network.
+    /// Call it if the app knows that the host works again, such as after the user has fixed the network.
     ///
-    /// - Parameter host: The host, such as `api.example.com`, with its port if that is not the default; `nil` for all hosts.
+    /// - Parameter host: The host, such as `api.example.com`; `nil` for all hosts. Add the port if it is not the default port.
     public func reopen(host: String? = nil) {
         for table in tables { table.reopen { origin in host.map { origin.hasSuffix("://\($0)") } ?? true } }
     }

@@ -5,9 +5,9 @@ import Timekeeping
 
 /// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
-/// It returns successes to the middleware and throws everything else as `APIError`: error statuses, successes whose body reports a failure,
-/// pages of other servers, and failures of the transport. Decoding here means that all middleware works with one type of error. A 304 is
-/// only a success if the request was conditional.
+/// It returns successes to the middleware, and throws everything else as `APIError`. Errors are: error statuses, successes whose body
+/// reports a failure, pages of other servers, and failures of the transport. Since errors are decoded here, all middleware works with one
+/// type of error. A 304 is a success only if the request was conditional.
 struct Exchange: Sendable {
     /// Sends the request.
     var transport: any HTTPTransport
@@ -15,13 +15,13 @@ struct Exchange: Sendable {
     let catalogue: ErrorCatalogue
     /// The maximum size of a success's body, in bytes. A larger body is an error of the kind `decoding`.
     let maximumBodySize: Int
-    /// Whether successes are returned with any body, and bodies of errors are read completely, for code that reads responses
-    /// itself.
+    /// Whether the body is left to code that reads responses itself. Successes are then returned with any body, and bodies of errors are
+    /// read completely.
     var isVerbatim = false
-    /// The way in which the body of the response is read; `nil` to read it as a whole within the time of the attempt.
+    /// How the body of the response is read; `nil` to read the whole body within the time of the attempt.
     var transfer: Transfer?
 
-    /// A call whose request or response takes longer than the time until the head of the response.
+    /// The settings of a call whose body may take longer than the time of one attempt, such as a download.
     struct Transfer: Sendable {
         /// The maximum time without a byte.
         var idleTimeout: Duration
@@ -29,11 +29,11 @@ struct Exchange: Sendable {
         var returnsStream: Bool
     }
 
-    /// Sends one attempt, and records its begin and end.
+    /// Sends one attempt, and records its beginning and end.
     ///
-    /// The time of the attempt is limited only if the request may be repeated and its body is in memory: giving up early doesn't help any
-    /// other request. The deadline of the call always applies.
-    /// - Throws: ``APIError`` with the number of attempts. If no time is left, the kind is `timeout` and nothing was sent.
+    /// The timeout of the attempt applies only if the request may be repeated and its body is in memory. For any other request, ending the
+    /// attempt early would not help. The deadline of the call always applies.
+    /// - Throws: ``APIError`` with the number of attempts. If no time is left, its kind is `timeout`, and the request was not sent.
     nonisolated(nonsending) func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -101,7 +101,7 @@ struct Exchange: Sendable {
                     bytes = collected.bytes
                 }
             } catch  where !isSuccess && !Task.isCancelled {
-                // The status is known; only the server's text is lost.
+                // The status is known. Only the text of the server is lost.
                 bytes = []
             }
         } catch {
@@ -179,6 +179,6 @@ struct Exchange: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the request carries credentials by which a user's session can be recognized.
+    /// Whether the request has credentials that identify a user's session.
     fileprivate var carriesCredentials: Bool { headerFields.contains(.authorization) || headerFields.contains(.cookie) }
 }

@@ -4,8 +4,8 @@ import Timekeeping
 
 /// The encoding of request values and the decoding of response values as JSON.
 ///
-/// Set it once per client. ``standard`` keeps the names of members unchanged. ``snakeCase`` is for servers with member names such as
-/// `created_at`, and apps with property names such as `createdAt`.
+/// Set it once per client. ``standard`` keeps the names of JSON members unchanged. ``snakeCase`` converts between JSON members such as
+/// `created_at` and Swift properties such as `createdAt`.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url)
@@ -24,10 +24,10 @@ public struct JSONCoding: Sendable {
         case snakeCase
     }
 
-    /// The encoding of dates. Unless a case describes otherwise, dates are decoded in the same format.
+    /// The format of dates. Dates are decoded in the same format, unless the description of a case says otherwise.
     public enum Dates: Sendable {
-        /// Strings in ISO 8601 as restricted by RFC 3339. Decodes dates with and without fractional seconds, and encodes them
-        /// without.
+        /// Strings in ISO 8601, restricted by RFC 3339. Decoding accepts dates with and without fractional seconds. Encoding writes no
+        /// fractional seconds.
         case iso8601
         /// Like ``iso8601``, but encodes three digits of fractional seconds.
         case iso8601WithFractionalSeconds
@@ -69,7 +69,7 @@ public struct JSONCoding: Sendable {
         factories = (encoder, decoder)
     }
 
-    /// Creates an encoder. By default it sorts keys and does not escape slashes, so that equal values have equal bytes.
+    /// Creates an encoder. By default, the encoder sorts keys and does not escape slashes, so that equal values have equal bytes.
     public func makeEncoder() -> JSONEncoder {
         if let factories { return factories.encoder() }
         let encoder = JSONEncoder()
@@ -115,9 +115,9 @@ public struct JSONCoding: Sendable {
     }
 }
 
-/// A success that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model decodes from both.
+/// A successful response that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model decodes from both formats.
 ///
-/// ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` determines before whether the body is a success.
+/// Before, ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` determines whether the body is a success.
 struct SuccessEnvelope<Value: Decodable>: Decodable {
     let value: Value
 

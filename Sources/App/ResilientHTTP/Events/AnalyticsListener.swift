@@ -3,9 +3,8 @@ public import Foundation
 
 /// Receives the events that product analytics needs: failed calls, failures of the server, and password resets.
 ///
-/// Implement it in the wrapper of an analytics SDK, with one call of the SDK per method. ``AnalyticsAdapter`` calls the methods
-/// for failed calls; `AccountAnalyticsAdapter` of `AccountKit` also calls those for password resets. By default, each method
-/// does nothing.
+/// Implement it in the wrapper of an analytics SDK, with one call of the SDK per method. ``AnalyticsAdapter`` calls the methods for failed
+/// calls. `AccountAnalyticsAdapter` of `AccountKit` also calls the methods for password resets. By default, each method does nothing.
 ///
 /// ```swift
 /// struct FunnelAnalytics: AnalyticsListener {
@@ -21,7 +20,7 @@ public protocol AnalyticsListener: Sendable {
     /// `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
     func apiError(_ error: AnalyticsError)
 
-    /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is called for it, too.
+    /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is called for the same error.
     func serverError(_ error: AnalyticsError)
 
     /// `password_reset_requested`: the server accepted the request for a reset link.
@@ -30,8 +29,8 @@ public protocol AnalyticsListener: Sendable {
     /// `password_reset_completed`: the server set the new password.
     func passwordResetCompleted()
 
-    /// `password_reset_error`: the request for a link, the validation of a link or the confirmation failed. The type of the
-    /// error is ``AnalyticsError/kind``. ``apiError(_:)`` is called for it, too.
+    /// `password_reset_error`: a step of a password reset failed. The step is the request for a link, the validation of a link or the
+    /// confirmation. ``AnalyticsError/kind`` is the type of the error. ``apiError(_:)`` is called for the same error.
     func passwordResetError(_ error: AnalyticsError)
 }
 
@@ -47,7 +46,7 @@ extension AnalyticsListener {
 public struct AnalyticsError: Hashable, Sendable {
     /// The kind of failure, such as `rateLimited`.
     public let kind: APIError.Kind
-    /// The server's code, or a local one such as `NETWORK_ERROR`.
+    /// The server's code, or a code of the client such as `NETWORK_ERROR`.
     public let code: ErrorCode
     /// The text for the error in the client's language, without texts of the server, which may contain personal data.
     public let message: String
@@ -62,8 +61,7 @@ public struct AnalyticsError: Hashable, Sendable {
     /// The id of the request in the server's log.
     public let requestID: String?
 
-    /// Creates the error of a finished call; `nil` if the event is not the end of a call, or if the call succeeded or was
-    /// canceled by the app.
+    /// Creates the error of a failed call; `nil` if the event is not the end of a call, if the call succeeded, or if the app canceled it.
     public init?(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled
         else { return nil }
@@ -83,7 +81,7 @@ public struct AnalyticsAdapter: CallListener {
     private let listener: any AnalyticsListener
 
     /// Creates an adapter.
-    /// - Parameter listener: Receives the failed calls, synchronously at their end.
+    /// - Parameter listener: Receives the failed calls, synchronously at the end of each call.
     public init(_ listener: any AnalyticsListener) {
         self.listener = listener
     }

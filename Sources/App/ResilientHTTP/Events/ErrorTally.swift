@@ -4,8 +4,8 @@ public import Timekeeping
 
 /// Counts the errors of a client's calls by code and endpoint over time, for a diagnostics screen or a report.
 ///
-/// It stores a count per minute for the last hour, for at most 200 pairs of code and endpoint. Further pairs are counted together. About
-/// 0.3 kB per pair; nothing is stored on disk.
+/// It stores one count per minute of the last hour, for at most 200 pairs of code and endpoint. All further pairs share one count. Each
+/// pair takes about 0.3 kB of memory. Nothing is stored on disk.
 ///
 /// ```swift
 /// let tally = ErrorTally()
@@ -17,9 +17,9 @@ public import Timekeeping
 public final class ErrorTally: CallListener {
     /// The code and the endpoint whose errors are counted together.
     public struct Key: Hashable, Sendable {
-        /// The error's code; `nil` for the pairs beyond the maximum.
+        /// The error's code; `nil` for the shared count of the pairs beyond the maximum.
         public let code: ErrorCode?
-        /// The endpoint; `nil` for the pairs beyond the maximum.
+        /// The endpoint; `nil` for the shared count of the pairs beyond the maximum.
         public let endpoint: Endpoint?
     }
 
@@ -27,7 +27,7 @@ public final class ErrorTally: CallListener {
     static let capacity = 200
     private static let slots = 60
 
-    /// The counts of the last 60 minutes in a ring: minute `m` is at index `m % 60`.
+    /// The counts of the last 60 minutes in a ring buffer. The count of minute `m` is at index `m % 60`.
     private struct Minutes {
         var counts = [UInt32](repeating: 0, count: slots)
         var latest: Int64
@@ -61,9 +61,9 @@ public final class ErrorTally: CallListener {
         }
     }
 
-    /// Returns the number of errors of each pair lately, the most frequent first.
+    /// Returns the number of errors of each pair in the last minutes, the most frequent first.
     ///
-    /// - Parameter minutes: The number of minutes, including the current one; at most 60.
+    /// - Parameter minutes: The number of minutes, including the current minute; at most 60.
     public func counts(lastMinutes minutes: Int = 60) -> [(key: Key, count: Int)] {
         let now = minute
         let span = Int64(min(max(minutes, 1), Self.slots))

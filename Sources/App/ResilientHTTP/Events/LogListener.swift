@@ -7,8 +7,8 @@ public import Logging
 /// api.listeners = [LogListener(Logger(label: "api"))]
 /// ```
 ///
-/// The messages are constant. The metadata has the number of the call (`call`), its endpoint and operation, and the facts of the event,
-/// such as `status`, `code`, `request.id` and `duration`. It contains no address with ids, no text of the server, and no secret.
+/// The messages are constant. The metadata has the number of the call (`call`), its endpoint and operation, and the values of the event,
+/// such as `status`, `code`, `request.id` and `duration`. It contains no secret, no text of the server, and no address with ids.
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level

@@ -4,18 +4,19 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// Delays calls while a server requests it, and admits them gradually afterwards (slow start).
+/// Delays calls while a server requests a delay, and admits them gradually afterwards (slow start).
 ///
-/// A 503 closes the gate of the host, a 429 that of the endpoint: for the delay that the server requests, extended by a random
-/// part, or without such a delay for 1 to 8 s. A delay of more than a minute after a 503 is only accepted if the body of the
-/// response confirms the header.
+/// A gate delays calls to one host or one endpoint. A 503 closes the gate of the host, and a 429 closes the gate of the endpoint. The gate
+/// stays closed for the delay that the server requests, plus a random part. If the server requests no delay, the gate closes for 0.5 to 8
+/// s. A 503 with a delay of more than a minute is only accepted if the body confirms the header.
 ///
-/// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise it fails at once, without a request and with
-/// the remaining time in the error: with the kind `throttled` if a 429 closed the gate, with the kind `unavailable` if a 503
-/// did. A busy client, of whose requests the host serves some and refuses others, is paced instead.
+/// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise, the call fails at once, without a request and with the
+/// remaining time in the error. If a 429 closed the gate, the kind of the error is `throttled`. If a 503 closed it, the kind is
+/// `unavailable`. If a host serves some requests of a busy client and refuses others, the gate doesn't close. It limits the rate of the
+/// requests instead.
 ///
-/// A gate helps where a retry budget doesn't: during an overload of the server, a client that only sends one request every ten
-/// seconds never exhausts a retry budget.
+/// A gate also helps where a retry budget doesn't. For example, a client that sends one request every ten seconds never exhausts a retry
+/// budget, even if the server is overloaded.
 public final class GateMiddleware: ClientMiddleware {
     /// The rules that determine how long gates stay closed, and how long calls wait.
     public let rules: GateRules
@@ -58,14 +59,14 @@ public final class GateMiddleware: ClientMiddleware {
     }
 
     private func patience(_ request: HTTPRequest, _ context: CallContext) -> GateTable.Patience {
-        // A call that was sent before waits for its retry.
+        // A retry waits until the deadline of its call.
         request.headerFields.contains(.retryAttempt)
             ? GateTable.Patience(context.timeLeft) : GateTable.Patience(rules.patience, paced: rules.pacedPatience)
     }
 
     /// Records the end of a failed request.
     ///
-    /// - Returns: The error, with the hold that it caused.
+    /// - Returns: The error, with the closure of the gate that it caused.
     private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
         guard var error = thrown as? APIError, !error.isRefreshFailure else {
             table.update(context) { $0.noteNeutral(passes[$1]) }
@@ -75,7 +76,7 @@ public final class GateMiddleware: ClientMiddleware {
         let isHost = error.status == 503
         let isEndpoint = error.status == 429 && error.retry != .never
         guard isHost || isEndpoint else {
-            // Any other response shows that the server works; a lost one shows nothing.
+            // A response below 500 shows that the server works. Without a response, the state of the server is unknown.
             let hasResponse = error.status.map { $0 < 500 } ?? false
             table.update(context) { hasResponse ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
             return error
@@ -86,7 +87,7 @@ public final class GateMiddleware: ClientMiddleware {
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
             var opening: Duration?
             if let delay = believed(error, isHost: isHost) {
-                // The maximum of a delay without confirmation includes its extension.
+                // The maximum of an unconfirmed delay includes the random extension.
                 let isConfirmed = isHost && error.isRetryAfterConfirmed
                 let longest = isConfirmed ? nil : max(.zero, rules.longestClosure - delay)
                 opening = gate.noteRefusal(
@@ -106,8 +107,8 @@ public final class GateMiddleware: ClientMiddleware {
         return error
     }
 
-    /// Returns the delay of a refusal, as far as it is accepted. A 429 may concern only one account or one address, and a long
-    /// delay without a body that confirms it may come from a proxy in front of a healthy server.
+    /// Returns the accepted part of the delay of a 503 or 429. A 429 may concern only one account or one address, so its delay is capped. A
+    /// long delay of a 503 is ignored unless the body confirms it, because it may come from a proxy in front of a healthy server.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -117,15 +118,15 @@ public final class GateMiddleware: ClientMiddleware {
 
 extension CallContext {
     /// Waits until the gates of a table admit the call.
-    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the hold; `CancellationError` if the task is canceled while it
-    ///   waits.
+    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the reason and the length of the delay; `CancellationError` if
+    ///   the task is canceled while it waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
     {
         do {
             return try await table.admit(self, patience: patience)
         } catch let refusal as GateTable.Refusal {
             record.note(.refusedLocally(source == .gate ? .gate : .circuit, retryAfter: refusal.wait))
-            // A 429 closes gates of endpoints, and a 503 those of hosts.
+            // A 429 closes the gate of an endpoint, and a 503 closes the gate of a host.
             let isLimit = source == .gate && refusal.scope == .endpoint
             throw APIError(heldBackFor: refusal.wait, by: source, isLimit: isLimit, context: self)
         }
@@ -135,7 +136,7 @@ extension CallContext {
 extension APIError {
     /// Creates the error for a call that the client itself refused.
     ///
-    /// - Parameter isLimit: Whether the reason is a rate limit of the server, rather than a failure.
+    /// - Parameter isLimit: Whether the reason is a rate limit of the server. Otherwise, the reason is a failure.
     init(heldBackFor wait: Duration, by source: LocalHold.Source, isLimit: Bool, context: CallContext) {
         self.init(
             kind: isLimit ? .throttled : .unavailable,
@@ -154,13 +155,13 @@ extension APIError {
 /// The rules that determine how long gates stay closed, and how long calls wait.
 ///
 /// The defaults are the result of a search over policies for a server at a fifth of its capacity, see `docs/contributing/benchmarks.md`.
-/// With longer extensions the server can serve more of its capacity; with shorter ones clients detect its recovery earlier.
+/// With longer extensions, the server uses more of its capacity. With shorter extensions, clients detect its recovery earlier.
 public struct GateRules: Hashable, Sendable {
     /// The random extension of a server's delay, as a fraction of the delay, so that many clients don't return at once.
     public struct Stretch: Hashable, Sendable {
-        /// The minimum and the maximum extension. The actual one is random.
+        /// The minimum and the maximum extension. The actual extension is a random value in this range.
         public var range: ClosedRange<Double>
-        /// The maximum extension as a duration. Long delays are therefore extended by a smaller fraction.
+        /// The maximum extension as a duration. It limits the extension of long delays.
         public var longest: Duration
 
         /// Creates an extension.
@@ -179,21 +180,19 @@ public struct GateRules: Hashable, Sendable {
 
     /// The extension when a 503 closes a host's gate that was open.
     public var host = Stretch(2...3, longest: .seconds(6))
-    /// The extension when a 503 closes a host's gate again before it was fully open: the server's delay was too short.
+    /// The extension when a 503 closes a host's gate again before the gate was fully open. In this case, the server's delay was too short.
     public var hostAgain = Stretch(4...4.5, longest: .seconds(9))
     /// The extension when a 429 closes an endpoint's gate.
     public var endpoint = Stretch(0...0.5, longest: .seconds(10))
     /// The extension when a 429 closes an endpoint's gate again before it was fully open.
     public var endpointAgain = Stretch(0.5...1, longest: .seconds(10))
-    /// The time that a gate stays closed if the server requests no delay. The actual time is random, from half of it to the
-    /// whole.
+    /// The time that a gate stays closed if the server requests no delay. The actual time is random, from 50 % to 100 % of this value.
     public var unnamed = Backoff(base: .seconds(1), cap: .seconds(8))
-    /// The maximum time that a gate stays closed after a 429, and after a 503 unless its body and its header contain the same
-    /// longer delay.
+    /// The maximum time that a gate stays closed. Only a 503 can close it for longer, if its body and its header contain the same delay.
     public var longestClosure: Duration = .seconds(60)
-    /// The maximum time that a new call waits at a gate before it fails. A call that was sent before waits until its deadline.
+    /// The maximum time that a new call waits at a gate before it fails. A retry waits until the deadline of its call.
     public var patience: Duration = .seconds(2)
-    /// The maximum time that a new call waits at a paced gate before it fails.
+    /// The maximum time that a new call waits at a gate that limits the rate (a paced gate) before it fails.
     public var pacedPatience: Duration = .milliseconds(250)
     /// The maximum number of calls that wait at gates.
     public var maximumWaiters = 1_024

@@ -1,12 +1,12 @@
-/// One gate: open, closed, half-open, or paced. A value: time and randomness are arguments.
+/// The state of one gate: open, closed, half-open, or paced. A value type: time and randomness are arguments.
 ///
-/// When the closure ends, one request is admitted as a probe. Each success doubles the number of probes that may be in flight, until the
-/// gate is fully open. So the callers that waited for the end of the closure don't all send their requests at once.
+/// When the closure ends, the gate is half-open: it admits one request as a probe. Each success doubles the number of probes that may be in
+/// flight, until the gate is fully open. So the waiting callers don't all send their requests at once.
 ///
-/// If the server serves some requests of a busy client and refuses others, the gate is paced instead: it admits requests at the
-/// rate at which the server serves them. The rate grows while no request is refused.
+/// If the server serves some requests of a busy client and refuses others, the gate is paced instead. A paced gate admits requests at the
+/// rate at which the server serves them. The rate grows while the server refuses no request.
 struct GateState: Sendable {
-    /// The number of probes in flight from which the gate counts as fully open.
+    /// The number of probes in flight at which the gate is fully open.
     static let wide = 64
     /// The extension for the gate of a busy client.
     private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
@@ -15,7 +15,7 @@ struct GateState: Sendable {
     enum Pass: Hashable, Sendable {
         /// An ordinary request.
         case free
-        /// A probe of one half-open phase. Later phases don't count it.
+        /// A probe of one half-open phase, with the number of the phase. A later phase doesn't count it.
         case probe(UInt64)
 
         var isProbe: Bool { self != .free }
@@ -35,28 +35,29 @@ struct GateState: Sendable {
 
     /// The instant until which no request is admitted; `nil` if the gate is not closed.
     private var closedUntil: Duration?
-    /// The end of the server's delay, without its extension. From then on, a vital request may be a probe.
+    /// The end of the server's delay, without its extension. From this instant on, a vital request may be a probe. Other calls wait for a
+    /// vital request, such as the refresh of the session.
     private var namedUntil: Duration?
     /// The maximum number of probes in flight; `nil` if the gate is fully open.
     private var allowance: Int?
     /// The number of probes in flight of the current half-open phase.
     private var probes = 0
-    /// The number of closures, by which probes of earlier half-open phases are recognized.
+    /// The number of closures. Each probe has the number of its closure, so that a probe of an earlier half-open phase is recognized.
     private(set) var opening: UInt64 = 0
-    /// Whether the last closure came before the gate was fully open again.
+    /// Whether the gate closed again before it was fully open.
     private var isClosedAgain = false
     /// The number of consecutive closures without a delay of the server.
     private var unnamedClosures = 0
     /// The rate of requests; `nil` if the gate is not paced. A gate is never paced and half-open at the same time.
     private var pace: Pace?
-    /// Whether the client was busy enough to be paced. Its many requests detect a recovery, so short closures are sufficient.
+    /// Whether the client sent enough requests to be paced. Its many requests detect a recovery quickly, so short closures are sufficient.
     private var isBusy = false
-    /// The rate at which the server served lately.
+    /// The rate at which the server served requests recently.
     private var served = ServedRate()
 
     /// Creates an open gate.
     ///
-    /// - Parameter number: A number that no earlier gate of the table had. The result of a probe that an earlier gate sent is then ignored.
+    /// - Parameter number: A number that no earlier gate of the table had. The gate then ignores the results of probes of earlier gates.
     init(number: UInt64 = 0) {
         opening = number << 32
     }
@@ -69,8 +70,8 @@ struct GateState: Sendable {
 
     /// Decides about one request. O(1).
     /// - Parameters:
-    ///   - isVital: Whether other calls wait for this one. It is sent as soon as the server's delay has passed.
-    ///   - waiters: The number of requests that wait ahead of it.
+    ///   - isVital: Whether other calls wait for this request. A vital request is sent as soon as the server's delay has passed.
+    ///   - waiters: The number of requests that wait ahead of this request.
     mutating func admit(at now: Duration, isVital: Bool = false, waiters: Int = 0) -> Decision {
         if let closedUntil {
             let end = isVital ? min(closedUntil, namedUntil ?? closedUntil) : closedUntil
@@ -78,7 +79,7 @@ struct GateState: Sendable {
             if closedUntil <= now { self.closedUntil = nil }
         }
         if let allowance {
-            // Other calls wait for a vital request, possibly the probe itself.
+            // Other calls wait for a vital request. The probe in flight may be one of them.
             guard isVital || probes < allowance else { return .opening }
             probes += 1
             return .admitted(.probe(opening))
@@ -99,8 +100,8 @@ struct GateState: Sendable {
         return max(0, allowance - probes)
     }
 
-    /// Returns the number of waiters to wake after a change: those that may be admitted, or all if the gate closed, since most
-    /// of them would wait in vain.
+    /// Returns the number of waiters to wake after a change. If the gate closed, all waiters wake, since most of them would wait in vain.
+    /// Otherwise, only the waiters that may be admitted wake.
     func wakes(since known: UInt64, at now: Duration) -> Int { opening == known ? room(at: now) : .max }
 
     /// Records that a request was served.
@@ -108,19 +109,19 @@ struct GateState: Sendable {
         served.note(at: now)
         pace?.noteSuccess()
         guard leave(pass), let allowance else { return }
-        // A probe that was sent while the gate was closed opens it.
+        // A probe may succeed while the gate is closed. The gate then opens.
         closedUntil = nil
         unnamedClosures = 0
         self.allowance = allowance * 2 < Self.wide ? allowance * 2 : nil
         if self.allowance == nil { isBusy = false }
     }
 
-    /// Records that a request ended without information about the server's load.
+    /// Records that a request ended, but that its result shows nothing about the server's load.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
-    /// Records a refusal because of the server's load whose response contains a delay.
+    /// Records a 503 or 429 whose response contains a delay.
     ///
-    /// - Returns: The instant at which the gate opens; `nil` if it stays open and paces requests instead.
+    /// - Returns: The instant at which the gate opens; `nil` if the gate stays open and is paced.
     @discardableResult
     mutating func noteRefusal(
         _ pass: Pass = .free,
@@ -140,7 +141,7 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Records a refusal because of the server's load whose response contains no delay.
+    /// Records a 503 or 429 whose response contains no delay.
     ///
     /// - Returns: The instant at which the gate opens.
     @discardableResult
@@ -150,13 +151,13 @@ struct GateState: Sendable {
         note(closing: now)
         let pause = unnamed.ceiling(beforeRetry: isClosed ? max(0, unnamedClosures - 1) : unnamedClosures) * (0.5 + 0.5 * chance)
         if !isClosed { unnamedClosures += 1 }
-        // Requests that were in flight at the closure bring no new information.
+        // The request was sent before the gate closed, so its refusal brings no new information.
         return isClosed ? closedUntil ?? now : close(until: now + pause)
     }
 
     /// Closes the gate, at least until an instant.
     ///
-    /// - Returns: The instant at which it opens.
+    /// - Returns: The instant at which the gate opens.
     @discardableResult
     mutating func close(until instant: Duration) -> Duration {
         let end = max(closedUntil ?? .zero, instant)
@@ -178,13 +179,13 @@ struct GateState: Sendable {
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
     private mutating func note(closing now: Duration) {
-        // Requests that were in flight at the closure bring no new information.
+        // The request was sent before the gate closed, so its refusal brings no new information.
         guard !isClosed(at: now) else { return }
         isClosedAgain = allowance != nil
         namedUntil = nil
     }
 
-    /// Paces the gate instead of closing it, if the server serves other requests at the same time.
+    /// Limits the rate of requests instead of closing the gate, if the server serves other requests at the same time.
     private mutating func slow(at now: Duration) -> Bool {
         guard !isClosed(at: now) else { return false }
         let rate = served.rate(at: now)
@@ -209,12 +210,12 @@ struct GateState: Sendable {
 
 /// The rate of requests to a server that refuses some of them.
 ///
-/// It starts below the rate at which the server serves, and is cut when the server refuses. It grows slowly after a refusal,
-/// and threefold per second when no request was refused for 0.75 s.
+/// The rate starts below the rate at which the server serves requests. It is cut when the server refuses a request. It grows slowly after a
+/// refusal. If no request was refused for 0.75 s, it grows threefold per second.
 struct Pace: Hashable, Sendable {
-    /// The minimum rate, per second. Below it, a client is not paced: its gate closes.
+    /// The minimum served rate, per second, for pacing. If the server serves fewer requests, the gate closes instead.
     static let leastRate = 3.0
-    /// The number of consecutive refusals after which the gate closes instead.
+    /// The number of consecutive refusals after which the gate closes.
     static let mostRefusals = 10
 
     private var rate: Double
@@ -228,9 +229,9 @@ struct Pace: Hashable, Sendable {
     /// The number of refusals since the last success.
     private var refusalsInARow = 0
 
-    /// Starts pacing at four fifths of the served rate.
+    /// Starts pacing at four fifths of the rate at which the server serves requests.
     /// - Parameters:
-    ///   - served: The number of requests that the server served per second lately.
+    ///   - served: The number of requests that the server recently served per second.
     ///   - now: The current instant.
     init(rate served: Double, at now: Duration) {
         rate = served * 0.8
@@ -241,7 +242,7 @@ struct Pace: Hashable, Sendable {
     /// Whether the rate is so high that no request needs to wait.
     var isOver: Bool { rate >= end }
 
-    /// Takes a slot, behind the waiting requests.
+    /// Takes the next slot after the waiting requests.
     ///
     /// - Returns: The time after which to try again; `nil` if the request may be sent.
     mutating func take(at now: Duration, waiters: Int) -> Duration? {
@@ -275,7 +276,7 @@ struct Pace: Hashable, Sendable {
     }
 }
 
-/// The number of requests that a server served per second lately, measured in two buckets of half a second.
+/// The number of requests that a server recently served per second, measured in two buckets of half a second.
 struct ServedRate: Hashable, Sendable {
     private var bucket: Int64 = -1
     private var current = 0
@@ -294,7 +295,7 @@ struct ServedRate: Hashable, Sendable {
         return Double(previous + current) / (0.5 + 0.5 * min(1, max(0, elapsed)))
     }
 
-    /// Moves on to the bucket of an instant. After a gap, the earlier bucket counts as empty.
+    /// Changes to the bucket of an instant. After a gap, the earlier bucket counts as empty.
     private mutating func advance(to now: Duration) {
         let (seconds, attoseconds) = now.components
         let present = seconds * 2 + attoseconds / 500_000_000_000_000_000

@@ -7,7 +7,7 @@ enum GateKey: Hashable {
     case host(String)
     case endpoint(String, Endpoint)
 
-    /// Which of the two gates of a call it is.
+    /// Whether the gate belongs to the host or to the endpoint.
     var scope: GateTable.Scope {
         switch self {
         case .host: .host
@@ -21,28 +21,29 @@ struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
 
-    /// Whether it has precedence over a new call with a priority.
+    /// Whether this waiter has precedence over a new call with a priority.
     func waits(before other: CallPriority, at gate: GateKey) -> Bool { key == gate && priority >= other }
 }
 
 extension WaiterLine<GateWaiter> {
-    /// Adds a waiter behind those of at least its priority.
+    /// Adds a waiter after all waiters with at least its priority.
     mutating func enter(_ waiter: GateWaiter) -> UInt64 { enter(waiter) { $0.priority >= waiter.priority } }
 
-    /// Wakes the first waiters at a gate, so that they try again.
+    /// Wakes the first waiters at a gate. Each of them tries again.
     mutating func wakeFirst(_ count: Int, at key: GateKey) -> [Wake] { wakeFirst(count) { $0.key == key } }
 }
 
 /// The gates of all hosts and endpoints of a client, and the calls that wait at them.
 ///
-/// Shared by ``GateMiddleware``, which closes gates when a server requests it, and ``BreakerMiddleware``, which closes them after failures.
+/// Two middlewares use it. ``GateMiddleware`` closes gates when a server requests a delay. ``BreakerMiddleware`` closes gates after
+/// failures.
 ///
-/// A call passes two gates, that of its host and that of its endpoint, in one decision under the lock: it takes both passes or none. Only
-/// gates that are not fully open are stored for endpoints, so in the normal case two atomic reads replace the lock. A waiter whose turn was
-/// not used must wake the next one; otherwise, the line would stall. Continuations are resumed outside the lock.
+/// A call passes two gates: the gate of its host and the gate of its endpoint. One decision under the lock takes a pass from both gates or
+/// from none. An endpoint's gate is stored only while it is not fully open. So usually no gate is closed, and two atomic reads replace the
+/// lock. If a woken waiter isn't admitted, it must wake the next waiter. Otherwise, the line would stall. Continuations are resumed outside
+/// the lock.
 final class GateTable: Sendable {
-    /// The maximum number of stored endpoint gates. When it is reached, idle gates are removed; if none is idle, new endpoints have no
-    /// gate.
+    /// The maximum number of stored endpoint gates. At the maximum, idle gates are removed. If no gate is idle, new endpoints have no gate.
     static let capacity = 1_024
     /// The maximum number of stored host gates. Further hosts have no gate.
     static let hosts = 64
@@ -50,7 +51,7 @@ final class GateTable: Sendable {
     /// One of the two gates of a call.
     enum Scope { case host, endpoint }
 
-    /// The passes of one call, one from each of its gates.
+    /// The passes of one call: one of its host's gate, and one of its endpoint's gate.
     struct Passes: Sendable {
         var host = GateState.Pass.free
         var endpoint = GateState.Pass.free
@@ -68,9 +69,9 @@ final class GateTable: Sendable {
 
     /// The maximum waiting time of a call.
     struct Patience: Sendable {
-        /// At a gate that is closed or half-open.
+        /// The maximum time at a gate that is closed or half-open.
         var closed: Duration
-        /// At a gate that is paced.
+        /// The maximum time at a gate that is paced.
         var paced: Duration
 
         init(_ closed: Duration, paced: Duration? = nil) {
@@ -88,7 +89,7 @@ final class GateTable: Sendable {
         /// The number of gates that were created.
         var gates: UInt64 = 0
 
-        /// Returns a new gate with a unique number, so that probes of a removed gate are not counted for it.
+        /// Returns a new gate with a unique number, so that the gate ignores probes of a removed gate.
         mutating func makeGate() -> GateState {
             gates += 1
             return GateState(number: gates)
@@ -105,12 +106,12 @@ final class GateTable: Sendable {
     private enum Step {
         case admitted(Passes)
         case refused(Duration, by: Scope)
-        /// Waits in the queue until woken, or until an instant.
+        /// The call waits until it is woken, or until an instant.
         case waits(UInt64, at: GateKey, until: Duration)
     }
 
     private let state = Mutex(State())
-    /// The number of stored gates. If it is zero, the end of a request changes nothing.
+    /// The number of stored gates. If it is zero, the end of a request doesn't change any gate.
     private let stored = Atomic<Int>(0)
     /// The number of gates that are not fully open. If it is zero, all requests are admitted.
     private let narrow = Atomic<Int>(0)
@@ -127,11 +128,11 @@ final class GateTable: Sendable {
     /// The number of calls that wait at gates.
     var waiting: Int { state.withLock(\.line.count) }
 
-    /// Admits a call, at once or when its turn comes.
+    /// Admits a call, at once or after it has waited.
     ///
     /// - Parameters:
     ///   - context: The call.
-    ///   - patience: The maximum waiting time. A call that opted in, or for which others wait, waits until its deadline.
+    ///   - patience: The maximum waiting time. A vital call, and a call with ``EndpointPolicy/waitsInLine``, waits until its deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while it waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
         guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
@@ -146,7 +147,7 @@ final class GateTable: Sendable {
         return try await admit(context, after: first, latest: latest)
     }
 
-    /// Waits until the call is admitted or refused. Each time the call wakes, it decides again.
+    /// Waits until the call is admitted or refused. The call is decided again each time it wakes.
     private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
         var step = first
         var isNoted = false
@@ -173,7 +174,7 @@ final class GateTable: Sendable {
                 }
                 state.withLock { _ = $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
-                // Its turn was not used, so the next waiter gets it.
+                // The call was woken but not admitted, so the next waiter is woken.
                 switch step {
                 case .refused: wakeNext(context)
                 case .waits(_, at: let next, until: _) where next != key: wakeNext(at: key)
@@ -183,7 +184,7 @@ final class GateTable: Sendable {
         }
     }
 
-    /// Decides about a call under the lock. The passes are only taken if both gates admit it.
+    /// Decides about a call under the lock. The passes are only taken if both gates admit the call.
     private func step(_ context: CallContext, at now: Duration, latest: Patience) -> Step {
         state.withLock { state in
             let isVital = context.policy.isVital
@@ -217,7 +218,7 @@ final class GateTable: Sendable {
         }
     }
 
-    /// Puts a call in line, or refuses it if its turn would come too late or too many calls wait.
+    /// Adds a call to the line of waiters. The call is refused if it would be admitted too late, or if too many calls wait.
     private func blocked(
         _ context: CallContext,
         by decision: GateState.Decision,
@@ -287,8 +288,8 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
-    /// Admits one probe at once through the gates of all matching hosts, after a change of the network for example.
-    /// - Parameter isMeant: Returns whether an origin is meant.
+    /// Admits one probe at once through the gate of each matching host and its endpoints, such as after a change of the network.
+    /// - Parameter isMeant: Returns whether the gates of an origin admit a probe.
     func reopen(where isMeant: (_ origin: String) -> Bool) {
         let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
             var wakes: [WaiterLine<GateWaiter>.Wake] = []

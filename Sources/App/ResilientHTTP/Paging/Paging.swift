@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// The way in which the request for the next page is derived from a page.
+/// How the address of the next page is derived from a page.
 ///
 /// ```swift
 /// for try await orders: [Order] in api.pages("/orders", by: .link) { show(orders) }
@@ -13,7 +13,7 @@ public struct Paging<Page: Sendable>: Sendable {
         var path: String
         var query: [URLQueryItem]
 
-        /// Returns the address with an item of the query, which replaces those with the same name.
+        /// Returns the address with an item of the query. The item replaces the items with the same name.
         func setting(_ name: String, to value: String) -> Address {
             Address(path: path, query: query.filter { $0.name != name } + [URLQueryItem(name: name, value: value)])
         }
@@ -23,11 +23,11 @@ public struct Paging<Page: Sendable>: Sendable {
     /// Returns the next address; `nil` after the last page.
     let next: @Sendable (APIResponse<Page>, Address, _ number: Int, APIClient) throws -> Address?
 
-    /// Each page contains the address of the next one in a header `Link` with `rel="next"` (RFC 8288), as GitHub and WordPress
-    /// send it.
+    /// Each page contains the address of the next page in a header `Link` with `rel="next"` (RFC 8288), like the pages of GitHub and
+    /// WordPress.
     ///
-    /// Only the path and the query of the link are used, so requests with the session's token never go to another server. A
-    /// link to another host ends the sequence with an error.
+    /// Only the path and the query of the link are used, so a request with the session's token never goes to another server. A link to
+    /// another host ends the sequence with an error.
     public static var link: Paging {
         Paging {
             $0
@@ -37,7 +37,7 @@ public struct Paging<Page: Sendable>: Sendable {
         }
     }
 
-    /// Each page contains the cursor of the next one.
+    /// Each page contains the cursor of the next page.
     /// - Parameters:
     ///   - parameter: The name of the query item with the cursor.
     ///   - next: Returns the cursor of the next page; `nil` or an empty string after the last page.
@@ -53,7 +53,7 @@ public struct Paging<Page: Sendable>: Sendable {
     /// - Parameters:
     ///   - parameter: The name of the query item with the number.
     ///   - first: The number of the first page.
-    ///   - isLast: Whether a page is the last one, such as an empty one.
+    ///   - isLast: Returns whether a page is the last one. For example, an empty page may mark the end.
     public static func number(
         _ parameter: String = "page",
         from first: Int = 1,
@@ -104,7 +104,7 @@ extension Paging where Page: Collection {
 
 /// Parses the header `Link` (RFC 8288).
 enum LinkHeader {
-    /// Returns the target of the first link with the relation `next`.
+    /// Returns the address of the first link with the relation `next`.
     static func next(in fields: HTTPFields) -> String? {
         fields[values: .link].lazy.compactMap { next(in: $0) }.first
     }
@@ -147,7 +147,7 @@ extension Substring {
     }
 }
 
-/// The pages of a list, which are requested one after another as they are read. Each iteration begins with the first page.
+/// The pages of a list. The next page is requested when the reader reaches it. Each iteration begins with the first page.
 ///
 /// ```swift
 /// struct OrderPage: Decodable { var results: [Order]; var nextCursor: String? }
@@ -177,7 +177,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         var address: Paging<Page>.Address?
         var number = 0
 
-        /// Returns the next page; `nil` after the last one and after an error.
+        /// Returns the next page; `nil` after the last page and after an error.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
             guard let present = address else { return nil }
             address = nil
@@ -196,7 +196,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
             } catch {
                 throw APIError(error, context: sequence.context)
             }
-            // If the next page is the same one, the iteration would never end.
+            // If the next address is the address of this page, the iteration would never end.
             if address == present { throw APIError(.decoding, context: sequence.context) }
             return response.value
         }
@@ -234,7 +234,7 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
         let items: @Sendable (Page) -> [Item]
         var present: ArraySlice<Item> = []
 
-        /// Returns the next item; `nil` after the last one and after an error.
+        /// Returns the next item; `nil` after the last item and after an error.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Item? {
             while present.isEmpty {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
@@ -246,15 +246,14 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
 }
 
 extension APIClient {
-    /// Returns the pages of a list, which are requested one after another as they are read.
+    /// Returns the pages of a list. The next page is requested when the reader reaches it.
     ///
-    /// By default, every request waits until its deadline if the server limits the client. To request several pages at once,
-    /// use
+    /// By default, a request waits until its deadline if the server limits the rate. To request several pages at once, use
     /// ``allPages(_:of:numbers:parameter:atOnce:query:headers:options:context:)``.
     /// - Parameters:
     ///   - path: The path of the list, as for ``get(_:query:headers:options:context:)``.
     ///   - type: The type of a page.
-    ///   - paging: The way in which the next page is found.
+    ///   - paging: How the address of the next page is derived from a page.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the calls from the policy of their endpoint.
@@ -278,10 +277,10 @@ extension APIClient {
         )
     }
 
-    /// Requests pages whose numbers or offsets are known, several at once, and returns them in the order of their numbers.
+    /// Requests several pages at once and returns them in the order of their numbers. The numbers or offsets of the pages must be known.
     ///
-    /// By default, every request waits until its deadline if the server limits the client. The first error cancels the requests
-    /// in flight and is thrown.
+    /// By default, a request waits until its deadline if the server limits the rate. The first error is thrown, and cancels the requests in
+    /// flight.
     ///
     /// ```swift
     /// let pages: [[Order]] = try await api.allPages("/orders", numbers: 1...50, atOnce: 5)
@@ -335,8 +334,7 @@ extension APIClient {
         return pages.compactMap(\.self)
     }
 
-    /// Returns the address of a page from a link. The scheme of the link is ignored, because servers behind proxies often write
-    /// `http`.
+    /// Returns the address of a page from a link. The scheme of the link is ignored, because servers behind proxies often write `http`.
     ///
     /// - Throws: ``APIError`` of the kind `invalidRequest` if the link leads to another host or outside of the base URL.
     func address<Page>(of link: String, from present: Paging<Page>.Address) throws(APIError) -> Paging<Page>.Address {

@@ -1,23 +1,23 @@
 import ErrorContract
 public import HTTPTypes
 
-/// Adds an `Idempotency-Key` to POST and PATCH requests of endpoints whose policy requires it, so that they may be repeated.
+/// Adds an `Idempotency-Key` to POST and PATCH requests, so that they may be repeated. The policy of the endpoint must require the key.
 ///
-/// The key is created once per call, and all attempts of the call send the same one. It is sent as a quoted string
-/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed. The server must honor the key: it performs
-/// a request once, and repeats its response.
+/// The key is created once per call, and all attempts of the call send it. It is sent as a quoted string
+/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed. The server must support the key: it
+/// performs the request once, and sends the same response to each repetition.
 ///
-/// The key is unknown outside the call. If the call ends without a response, and the server may have performed the request in one of the
-/// attempts, the call therefore fails with the kind `unknownOutcome`: another call would have another key. A caller that supplies a key can
-/// repeat the request safely, and gets the error of the last attempt.
+/// The caller doesn't know a key that the middleware creates. If all responses are lost, the server may have performed the request, but
+/// another call would have another key. The call therefore fails with the kind `unknownOutcome`. A caller with its own key can repeat the
+/// request safely, so it gets the error of the last attempt.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 
     /// Creates the middleware.
-    /// - Parameter makeKey: Returns a new unique key, of at least 128 random bits so that keys of different devices never collide. The key
-    ///   must not contain quotation marks or backslashes.
+    /// - Parameter makeKey: Returns a new unique key. The key needs at least 128 random bits, so that the keys of different devices never
+    ///   collide. It must not contain quotation marks or backslashes.
     public init(makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }) {
         self.makeKey = makeKey
     }
@@ -53,7 +53,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
 }
 
 extension APIError {
-    /// Whether the call ends without a response though the server may have performed the request.
+    /// Whether the call ends without a response although the server may have performed the request.
     fileprivate func hidesLostResponse(of context: CallContext) -> Bool {
         status == nil && kind != .cancelled && kind != .decoding && context.record.mayHaveTakenEffect
     }

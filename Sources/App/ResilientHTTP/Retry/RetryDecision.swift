@@ -32,12 +32,12 @@ extension RetryPolicy {
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
         if error.kind == .unknownOutcome { return .abandon(.notSafe) }
-        // The session has repeated the refresh until the deadline of this call.
+        // The session has already repeated the refresh until the deadline of this call.
         if error.isRefreshFailure, error.kind != .noInternet { return .abandon(.sessionRefresh) }
         guard isWorthRepeating(error) else { return .abandon(.notRetryable) }
         if error.isHeldLocally {
-            // The client refused the attempt itself, so no retry is used. A new call has already waited as long as it may; a call that
-            // was sent before continues to wait.
+            // The client itself refused the attempt, so the attempt is not counted as a retry. A new call has already waited for its
+            // maximum time. A retry continues to wait.
             guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .abandon(.heldBack) }
             return wait < attempt.timeLeft
                 ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
@@ -52,15 +52,15 @@ extension RetryPolicy {
         let pause = backoff.pause(beforeRetry: attempt.retries, chance: chance())
         var (wait, reason) = (pause, WaitReason.backoff)
         if let named = error.retryAfter, named > .zero {
-            // Compared before the stretch, so that randomness does not decide what is too long.
+            // The random extension is added later, so it doesn't decide whether the delay is too long.
             guard named <= longestWait else { return .abandon(.waitTooLong) }
-            // A probe is sent on behalf of all calls. If every call repeated it, the server would be busy with refusals.
+            // One probe is sent for all calls. If every call repeated it, the server would be busy with refusals.
             if error.hold?.isProbe == true, !isLimited { return .abandon(.refusedAgain) }
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
-        // The gate admits no call earlier. A call that was the probe waits behind the others, so that the next refusal doesn't use
-        // another of its retries.
+        // The gate admits no call earlier. If this call was the probe, it waits a little longer than the other calls. Otherwise, the next
+        // refusal would use another of its retries.
         if let hold = error.hold, hold.wait > wait || hold.isProbe {
             (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
         }
@@ -70,7 +70,7 @@ extension RetryPolicy {
 
     private func isWorthRepeating(_ error: APIError) -> Bool {
         switch error.retry {
-        // The session has already handled these errors.
+        // The session already handles these errors.
         case .never, .afterRefresh, .afterRefreshOrSignIn, .afterSignIn: false
         case .onlyAfterNamedDelay: error.retryAfter != nil
         case .afterDelay, .withBackoff: true
@@ -80,13 +80,13 @@ extension RetryPolicy {
 
 /// Ends all retries of a client while too many of its requests fail, so that retries can't multiply the load of a server in trouble.
 ///
-/// Follows gRPC's retry throttling (proposal A6). The budget begins with 10 tokens. A retryable failure that reached a server decrements
-/// them by 1, a timeout by 2.5, and a success increments them by 0.1. No call is retried while half of the tokens or less are left.
-/// Refusals that closed a gate cost nothing: the gate bounds how many requests follow them.
+/// It follows gRPC's retry throttling (proposal A6). The budget begins with 10 tokens. A retryable failure that reached a server decrements
+/// the tokens by 1, a timeout by 2.5. A success increments them by 0.1. If half of the tokens or fewer are left, no call is retried. A
+/// refusal that closed a gate doesn't change the budget, because the gate limits the number of following requests.
 ///
 /// With the defaults, the fifth failure in a row ends the retries. The first attempts of calls are always sent.
 ///
-/// The budget is an atomic number: it takes no lock, and may be shared by several clients.
+/// The budget is an atomic number without a lock. Several clients may share it.
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
     private let tokens: Atomic<Int>
@@ -95,7 +95,7 @@ public final class RetryBudget: Sendable {
 
     /// Creates a full budget.
     /// - Parameters:
-    ///   - capacity: The initial and largest number of tokens.
+    ///   - capacity: The initial and maximum number of tokens.
     ///   - refund: The number of tokens that a success returns.
     /// - Precondition: `capacity` is positive, and `refund` is between 0 and the capacity.
     public init(capacity: Int = 10, refund: Double = 0.1) {
@@ -109,14 +109,14 @@ public final class RetryBudget: Sendable {
     /// The number of tokens that are left, from 0 to the capacity.
     public var remaining: Double { Double(tokens.load(ordering: .relaxed)) / 1_000 }
 
-    /// Notes a success.
+    /// Records a success.
     func noteSuccess() {
-        // Most of the time the budget is full, and then nothing is written.
+        // Usually the budget is full, and then nothing is written.
         guard tokens.load(ordering: .relaxed) < capacity else { return }
         update { min(capacity, $0 + refund) }
     }
 
-    /// Notes a retryable failure that reached a server.
+    /// Records a retryable failure that reached a server.
     /// - Returns: Whether the budget allows a retry.
     func noteFailure(isTimeout: Bool = false) -> Bool {
         update { max(0, $0 - (isTimeout ? 2_500 : 1_000)) } > capacity / 2

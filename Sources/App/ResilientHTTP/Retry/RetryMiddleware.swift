@@ -2,28 +2,29 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Repeats failed calls if a repetition is safe and can succeed.
+/// Repeats failed calls if a repetition is safe and may succeed.
 ///
-/// A repetition is safe for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and for requests of which no byte
-/// was sent. A body that can be read only once is not sent again.
+/// A repetition is safe in three cases: for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and if no byte of
+/// the request was sent. A body that can be read only once is not sent again.
 ///
-/// The middleware waits for the full delay that the server names, extended by a random part. If the delay exceeds the deadline or the
-/// policy's limit, the call ends at once, with the delay in its error. Without a delay of the server, it waits by ``RetryPolicy/backoff``.
+/// The middleware waits for the full delay that the server requests, plus a random part. If the delay exceeds the deadline or
+/// ``RetryPolicy/longestWait``, the call ends at once, with the delay in its error. If the server requests no delay, the middleware waits
+/// by ``RetryPolicy/backoff``.
 ///
-/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. A request that already has the header is sent once, so
-/// that two clients in a chain don't multiply their attempts.
+/// A repeated request has the header `X-Retry-Attempt` with the number of the retry. The middleware sends a request that already has this
+/// header only once. So two clients in a chain don't multiply their attempts.
 ///
-/// The policy of an endpoint (``EndpointPolicy/retry``) replaces that of the middleware. For operations that are not requests of a client,
-/// use ``withRetry(_:timeout:context:environment:isolation:_:)``.
+/// The policy of an endpoint (``EndpointPolicy/retry``) replaces the policy of the middleware. For operations that are not requests of a
+/// client, use ``withRetry(_:timeout:context:environment:isolation:_:)``.
 public struct RetryMiddleware: ClientMiddleware {
-    /// The number of retries and the delays between them, for endpoints without a policy.
+    /// The number of retries and the delays between them, for endpoints that have no retry policy.
     public var policy: RetryPolicy
     private let budget: RetryBudget
 
     /// Creates the middleware.
     /// - Parameters:
     ///   - policy: The number of retries and the delays between them.
-    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share it; clients of the same
+    ///   - budget: The budget that ends all retries while too many calls fail. All calls of the middleware share it. Clients of the same
     ///     server may share it, too.
     public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
         self.policy = policy
@@ -64,14 +65,14 @@ public struct RetryMiddleware: ClientMiddleware {
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
-            // No request was sent, so that no retry is used.
+            // No request was sent, so no retry is counted.
             guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"
         }
     }
 
-    /// Waits until the device is online or the call's deadline has passed. Without a connectivity monitor, the call is tried again every
+    /// Waits until the device is online or the call's deadline has passed. If connectivity is not monitored, the call is tried again every
     /// two seconds.
     /// - Returns: Whether the call may try again.
     private func waitForConnection(_ context: CallContext) async throws -> Bool {
@@ -105,7 +106,7 @@ public struct RetryMiddleware: ClientMiddleware {
             waitsForConnectivity: context.policy.waitsForConnectivity
         )
         let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.environment.chance)
-        // Counted even if this call is not repeated: the budget watches the server, not the call.
+        // The failure is counted even if this call is not repeated, because the budget measures the server and not the call.
         let isCounted = decision != .abandon(.notRetryable) && error.reachedServer && error.hold == nil && !error.isRefreshFailure
         guard isCounted, !budget.noteFailure(isTimeout: error.kind == .timeout), case .wait = decision else { return decision }
         return .abandon(.budget)
@@ -113,7 +114,8 @@ public struct RetryMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
-    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2), also because of its idempotency key.
+    /// Whether sending the request twice has the same effect as sending it once. This depends on the method (RFC 9110 §9.2.2) or on an
+    /// idempotency key.
     public var isSafeToRepeat: Bool {
         switch method {
         case .get, .head, .options, .put, .delete: true

@@ -2,21 +2,23 @@ public import ErrorContract
 import Logging
 import Timekeeping
 
-/// Repeats any operation like a client repeats a request: with backoff with full jitter, the delay that an error contains, and a deadline.
+/// Repeats any operation like a client repeats a request: with backoff and full jitter, with the delay that an error contains, and until a
+/// deadline.
 ///
-/// Use it for operations that are not requests of an `APIClient`, which repeats its requests itself. The operation is repeated if its error
-/// maps to a retryable `APIError`. It is repeated even if an attempt had an effect, so pass only operations that may be executed twice.
-/// There is no budget: many concurrent callers can multiply the load.
+/// Use it for operations that are not requests of an `APIClient`. An `APIClient` repeats its requests itself. The operation is repeated if
+/// its error maps to a retryable `APIError`, even if an attempt had an effect. So pass only operations that may be executed twice. The
+/// function has no retry budget: many concurrent callers can multiply the load.
 /// - Parameters:
 ///   - policy: The number of retries, and the delays before them.
-///   - timeout: The time from the call to its deadline. No delay begins that would end after the deadline; an attempt may exceed it.
-///   - context: The part of the app that calls; the log and the error contain it.
+///   - timeout: The time from the call to its deadline. A delay that would end after the deadline doesn't begin. An attempt may exceed the
+///     deadline.
+///   - context: The part of the app that makes the call. The log and the error contain it.
 ///   - environment: The clock, randomness and logger. Each failed attempt is logged at debug level.
 ///   - isolation: The actor that the operation runs on; the caller's by default.
 ///   - operation: The operation.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error of the last attempt, with the number of attempts. If the task is canceled during a delay, an error of the kind
-///   `cancelled` at once; during an attempt, when the operation throws.
+/// - Throws: The error of the last attempt, with the number of attempts. If the task is canceled during a delay, the function throws an
+///   error of the kind `cancelled` at once. If the task is canceled during an attempt, the function throws when the operation throws.
 public func withRetry<Value>(
     _ policy: RetryPolicy = RetryPolicy(),
     timeout: Duration = .seconds(30),

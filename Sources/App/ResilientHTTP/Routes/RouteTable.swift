@@ -1,26 +1,27 @@
 public import HTTPTypes
 
-/// The known routes of an app, by which requests are assigned to endpoints. Policies, quotas, gates and analytics all use the endpoint,
-/// such as `GET /orders/{id}`, and never the address with its ids.
+/// The known routes of an app, from which the endpoint of a request is derived. Policies, quotas, gates and analytics use the endpoint,
+/// such as `GET /orders/{id}`. They never use the address with its ids.
 ///
 /// ```swift
 /// let routes = RouteTable(["/orders/{id}", "/orders/recent"])
 /// ```
 ///
-/// Register the routes whose segments look like ids but are words, or the reverse. For other paths, segments that are probably ids become
-/// `{id}`. A value without locks.
+/// Register a route if the automatic replacement of ids is wrong for it: if a word in it resembles an id, or if an id in it resembles a
+/// word. In all other paths, segments that are probably ids become `{id}`. A value without locks.
 public struct RouteTable: Sendable {
     /// A template and its segments.
     private struct Route: Sendable {
         var template: RouteTemplate
         var segments: [Substring]
 
-        /// Whether each segment is a parameter or equals that of the path. Both have the same number of segments.
+        /// Whether each segment is a parameter or equals the path's segment. Both have the same number of segments.
         func matches(_ path: ArraySlice<Substring>) -> Bool {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Whether, from the left, the first difference is a literal segment here and a parameter in the other route.
+        /// Whether this route is more specific: at the first difference from the left, it has a literal segment and the other route has a
+        /// parameter.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -30,21 +31,21 @@ public struct RouteTable: Sendable {
         }
     }
 
-    /// The routes by their number of segments, the more specific ones first.
+    /// The routes by their number of segments. More specific routes come first.
     private var routes: [Int: [Route]] = [:]
     /// The segments of the base path, which are removed before the comparison.
     private let base: [Substring]
 
     /// Creates a table.
     /// - Parameters:
-    ///   - templates: The routes. If several match, the one whose first differing segment, from the left, is a literal is used.
-    ///   - basePath: The path of the address to which templates are relative, such as `/v2`.
+    ///   - templates: The routes. If several routes match, the most specific one is used: `/orders/recent` instead of `/orders/{id}`.
+    ///   - basePath: The base path of all templates, such as `/v2`.
     public init(_ templates: [RouteTemplate] = [], basePath: String = "") {
         base = PathFolding.segments(of: basePath)
         for template in templates { add(template) }
     }
 
-    /// Adds a route. Ignored if the table has it already.
+    /// Adds a route. If the table already has the route, nothing changes.
     /// - Parameter template: The template, relative to the base path.
     /// - Complexity: O(n log n) for n routes with the same number of segments.
     public mutating func add(_ template: RouteTemplate) {
@@ -54,7 +55,7 @@ public struct RouteTable: Sendable {
         routes[route.segments.count] = (others + [route]).sorted { $0.isMoreParticular(than: $1) }
     }
 
-    /// Returns the endpoint of a request: that of a registered route, otherwise the path with its ids replaced. O(length of the
+    /// Returns the endpoint of a request. If no registered route matches, the endpoint is the path with its ids replaced. O(length of the
     /// path) and O(routes with the same number of segments).
     public func endpoint(of request: HTTPRequest) -> Endpoint {
         if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
@@ -67,19 +68,19 @@ public struct RouteTable: Sendable {
 
 /// Derives templates from paths without a registered route. Segments that are probably ids become `{id}`.
 enum PathFolding {
-    /// The maximum number of segments of a template. Further ones become `{rest}`.
+    /// The maximum number of segments of a template. All further segments become `{rest}`.
     static let maximumSegments = 16
     /// The maximum length of a segment that can be a word, in bytes.
     static let longestWord = 64
 
-    /// Returns the segments of a path, without the query and empty segments, and with unneeded escapes removed.
+    /// Returns the segments of a path. The query, empty segments and unneeded escapes are left out.
     static func segments(of path: String) -> [Substring] {
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.utf8.endIndex
         return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
-    /// Returns the template of a path. Equals the template of its ``segments(of:)``, but takes one pass, since every call needs
-    /// it.
+    /// Returns the template of a path. The result equals the template of the path's ``segments(of:)``. It takes only one pass, since every
+    /// call needs it.
     static func template(of path: String) -> RouteTemplate {
         var path = path
         let folded = path.withUTF8 { bytes -> String? in
@@ -92,7 +93,7 @@ enum PathFolding {
 
     /// Returns a path without query and escapes, with its ids replaced. O(n).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
-        // An id may be one character, and `{id}` is longer: two bytes, a slash and a character, become five.
+        // An id may be one character, and `{id}` is longer: the two bytes of a slash and a character become five bytes.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
             func append(_ bytes: some Collection<UInt8>) {
@@ -148,13 +149,13 @@ enum PathFolding {
             }
             if (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF) { hexadecimals += 1 }
         }
-        // A word may contain signs and escapes. Of the escapes, only that of `@` makes it an id.
+        // A word may contain special characters and escapes. The only escape that makes it an id is the one of `@`.
         if signs > 0 { return String(decoding: bytes, as: UTF8.self).contains("%40") }
         if digits == count { return true }
         guard count >= 16 else { return false }
         if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
         guard digits > 0 else { return false }
-        // Words may be joined and end with a year. Ids with letters of one case contain no separators.
+        // Words may be joined by separators and end with a year. Ids with letters of one case contain no separators.
         return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
     }
 

@@ -2,18 +2,18 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Signs requests with the session's access token, and refreshes the session when the code of a response requires it.
+/// Adds the session's access token to requests. Refreshes the session when the code of a response requires it.
 ///
-/// A call is repeated at most once after a refresh; a 401 on a fresh token is thrown. A request that already carries `Authorization` is
-/// sent unchanged. The error code decides, not the status: a stale API key also causes a 401, and neither refreshes the session nor signs
-/// the user out.
+/// After a refresh, a call is repeated at most once. If a fresh token also gets a 401, the 401 is thrown. A request that already has
+/// `Authorization` is sent unchanged. The error code decides about a refresh, not the status. For example, an invalid API key also causes a
+/// 401, but it neither refreshes the session nor signs the user out.
 ///
-/// A refresh that fails for a temporary reason (a 503, a lost connection) is repeated until the deadline of the call. A token that is about
-/// to expire is refreshed before the call; if that fails for a temporary reason, the call is sent with the present token.
+/// If a refresh fails for a temporary reason (a 503, a lost connection), it is repeated until the deadline of the call. A token that is
+/// about to expire is refreshed before the call. If this refresh fails for a temporary reason, the call is sent with the present token.
 ///
-/// A call belongs to the session that signed its first attempt: it is never sent with the tokens of a user who signed in later. A call for
-/// an account, such as one from an offline queue, is sent only with a token of that account, which each attempt checks, and never prompts
-/// the user to sign in.
+/// A call belongs to the session that authorized its first attempt. It is never sent with the tokens of a user who signed in later. A call
+/// for an account, such as a call of an offline queue, is sent only with a token of that account. Each attempt checks this. Such a call
+/// never prompts the user to sign in.
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session whose access token requests carry.
     public let session: Session
@@ -46,7 +46,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     }
 
     /// Binds a call to the session of its first attempt, so that a retry never carries the tokens of another user.
-    /// - Throws: An error of the kind `unauthorized` if another session or account is signed in by now.
+    /// - Throws: An error of the kind `unauthorized` if another session or account has signed in since.
     private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
         if let account = context.policy.account, held?.credentials.userID != account { throw APIError.signedOut.named(context) }
         guard let id = held?.sessionID else { return }
@@ -64,17 +64,19 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         do {
             return try await renewed(after: held, by: .refresh, refusedWith: nil, context: context) ?? held
         } catch let error as APIError where error.kind != .unauthorized && error.kind != .cancelled {
-            // The refresh failed for a temporary reason: the present token may still be accepted.
+            // The refresh failed for a temporary reason. The server may still accept the present token.
             return held
         }
     }
 
-    /// Renews the session, until the deadline of the call at most. The renewal itself continues after the deadline, for other calls.
+    /// Renews the session, and waits until the deadline of the call at most. The renewal itself continues after the deadline, for other
+    /// calls.
     /// - Parameters:
-    ///   - stale: The credentials to be replaced; `nil` if the request carried none.
+    ///   - stale: The credentials to be replaced; `nil` if the request had no token.
     ///   - way: The required renewal.
-    ///   - refusal: The refusal of the present credentials; `nil` if they are replaced before they expire, for which one attempt is enough.
-    /// - Returns: `nil` if the present credentials are to be used nevertheless.
+    ///   - refusal: The server's refusal of the present credentials. With `nil`, the credentials are replaced before they expire, and one
+    ///     attempt is enough.
+    /// - Returns: `nil` if the call should continue with the present credentials.
     private func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -84,7 +86,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         let deadline = context.deadline
         let mayPrompt = context.policy.account == nil
         do {
-            // The deadline of the call ends the wait, not the renewal.
+            // The deadline ends the wait of the call, but not the renewal.
             let ended = try await context.environment.clock.run(until: deadline) {
                 try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline, mayPrompt: mayPrompt)
             }
@@ -98,7 +100,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
             return renewal.held
         } catch let error as APIError {
             guard error.kind == .unauthorized else { throw error.named(context) }
-            // The refusal of the call, which contains the server's message.
+            // The server's refusal of the call, which contains its message.
             var final = refusal ?? error
             final.recovery = error.recovery
             throw final.named(context)
@@ -116,7 +118,7 @@ extension HTTPRequest {
 }
 
 extension APIError {
-    /// The renewal of the session that must precede a repetition of the call; `nil` if a renewal does not help.
+    /// The renewal of the session that is needed before the call is repeated; `nil` if a renewal does not help.
     var renewal: Renewal? {
         switch retry {
         case .afterRefresh, .afterRefreshOrSignIn: .refresh

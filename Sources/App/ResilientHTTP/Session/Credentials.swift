@@ -4,28 +4,28 @@ import Synchronization
 /// The tokens of a session.
 ///
 /// Two values are equal if their tokens and their expiry are equal. Descriptions and reflection hide the tokens, so that a log never
-/// contains them; encoding includes them.
+/// contains them. Encoding includes the tokens.
 public struct Credentials: Sendable, Codable {
     /// The token that calls carry as `Authorization: Bearer`.
     public var accessToken: String
     /// The token that refreshes the session; `nil` if the session can't be refreshed.
     public var refreshToken: String?
-    /// When the access token expires, on the local wall clock; `nil` if the server did not report it.
+    /// The time at which the access token expires, on the local wall clock; `nil` if the server did not report it.
     public var expiresAt: Date?
-    /// The identifier of the user, if the app knows it. With an identifier, calls of one user never continue with the tokens of another
-    /// one, and an offline queue can store requests for the user.
+    /// The identifier of the user, if the app knows it. With an identifier, a call of one user never continues with the tokens of another
+    /// user. An offline queue can store requests only for a known user.
     public var userID: String?
-    /// Identifies the sign-in that these tokens come from. ``Session`` sets it at sign-in and preserves it in refreshes, so that a call
-    /// that began in one session never carries a token of another one.
+    /// Identifies the sign-in of these tokens. ``Session`` sets it at sign-in and preserves it in refreshes. So a call that began in one
+    /// session never has a token of another session.
     var sessionID: String?
 
     /// Creates credentials from the response of a sign-in or a refresh.
     /// - Parameters:
     ///   - accessToken: The token for `Authorization: Bearer`.
-    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed. A refresh that returns `nil`
-    ///     preserves the present one.
-    ///   - expiresAt: When the access token expires. With `nil`, the token is refreshed only after the server has refused it.
-    ///   - userID: The identifier of the user. A refresh that returns `nil` preserves the present one.
+    ///   - refreshToken: The token that refreshes the session; `nil` if the session can't be refreshed. If the response of a refresh has no
+    ///     refresh token, the present one is preserved.
+    ///   - expiresAt: The time at which the access token expires. With `nil`, the token is refreshed only after the server has refused it.
+    ///   - userID: The identifier of the user. If the response of a refresh has no identifier, the present one is preserved.
     public init(accessToken: String, refreshToken: String?, expiresAt: Date? = nil, userID: String? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -47,8 +47,8 @@ extension Credentials: Hashable {
         hasher.combine(expiresAt)
     }
 
-    /// The same credentials with a session identifier. If they have none, it is derived from the tokens, so that two processes that
-    /// load the same credentials derive the same identifier.
+    /// Returns the same credentials with a session identifier. Without a known identifier, it is derived from the tokens. So two processes
+    /// that load the same credentials derive the same identifier.
     func identified(as known: String? = nil) -> Credentials {
         var credentials = self
         credentials.sessionID = known ?? sessionID ?? Self.fingerprint(refreshToken ?? accessToken)
@@ -63,32 +63,32 @@ extension Credentials: Hashable {
 }
 
 extension Credentials: CustomStringConvertible, CustomReflectable {
-    /// Never the tokens.
+    /// A text without the tokens.
     public var description: String { "Credentials(hidden)" }
     /// Shows no member.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Stores the credentials of an app's one session.
+/// Stores the credentials of an app that has one session.
 ///
 /// Use ``KeychainCredentialStore`` in apps for Apple platforms, ``FileCredentialStore`` in command-line tools and on Linux, and
 /// ``MemoryCredentialStore`` in tests.
 ///
-/// A store must return credentials with all members that were saved. Several processes may share a store, such as an app and its extension.
-/// ``Session`` then relies on ``save(_:replacing:)`` and ``exclusively(_:)``: implement both in such a store.
+/// A store must return credentials with all members that were saved. If several processes share a store, such as an app and its extension,
+/// ``Session`` relies on ``save(_:replacing:)`` and ``exclusively(_:)``. Implement both methods in such a store.
 public protocol CredentialStore: Sendable {
     /// Returns the credentials, or `nil` if no user is signed in.
-    /// - Throws: Any error if they can't be read now, such as on a locked device. The call that needs them fails, and the user stays signed
-    ///   in.
+    /// - Throws: Any error if the credentials can't be read now, such as on a locked device. The call that needs them fails, and the user
+    ///   stays signed in.
     func load() async throws -> Credentials?
-    /// Stores credentials in place of earlier ones; `nil` removes them.
+    /// Stores credentials in place of the earlier credentials; `nil` removes them.
     func save(_ credentials: Credentials?) async throws
-    /// Stores credentials if the store still has the expected ones; `nil` stands for none. Compares and writes in one step, so that no
-    /// process overwrites the credentials of another one.
+    /// Stores credentials if the store still has the expected credentials; `nil` stands for no credentials. The method compares and writes
+    /// in one step, so that no process overwrites the credentials of another process.
     /// - Returns: Whether the credentials were stored.
     func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
-    /// Runs a closure while no other process that shares the store runs one. A refresh loads, calls the server and saves in one such step.
-    /// The closure calls the other methods of the store: they must not wait for the same lock.
+    /// Runs a closure under a lock that all processes with this store share. A refresh loads, calls the server and saves in one such
+    /// closure. The closure calls the other methods of the store, so these methods must not wait for the same lock.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     /// Returns a store for another secret, which stays when the credentials are removed. If the credentials survive the end of the process,
     /// the secret must survive it, too.
@@ -100,7 +100,7 @@ extension CredentialStore {
     /// Returns a store in memory.
     public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
 
-    /// Runs the closure at once: a store that no other process shares needs no lock.
+    /// Runs the closure at once. A store that no other process shares needs no lock.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()
     }
@@ -117,7 +117,7 @@ extension CredentialStore {
 public final class MemoryCredentialStore: CredentialStore {
     private let credentials: Mutex<Credentials?>
 
-    /// Creates a store, with the credentials of a signed-in user if given.
+    /// Creates a store. Pass the credentials of a signed-in user, or `nil`.
     public init(_ credentials: Credentials? = nil) {
         self.credentials = Mutex(credentials)
     }
@@ -125,10 +125,10 @@ public final class MemoryCredentialStore: CredentialStore {
     /// Returns the credentials, or `nil` if no user is signed in.
     public func load() async -> Credentials? { credentials.withLock { $0 } }
 
-    /// Stores credentials in place of earlier ones; `nil` removes them.
+    /// Stores credentials in place of the earlier credentials; `nil` removes them.
     public func save(_ new: Credentials?) async { credentials.withLock { $0 = new } }
 
-    /// Stores credentials if the store still holds the expected ones.
+    /// Stores credentials if the store still has the expected credentials.
     public func save(_ new: Credentials?, replacing expected: Credentials?) async -> Bool {
         credentials.withLock { credentials in
             guard credentials == expected else { return false }
@@ -138,13 +138,13 @@ public final class MemoryCredentialStore: CredentialStore {
     }
 }
 
-/// Stores one small secret of an app that outlives its sessions.
+/// Stores one small secret of an app. The secret stays when a session ends.
 ///
-/// A ``CredentialStore`` returns such stores by ``CredentialStore/secretStore(named:)``.
+/// ``CredentialStore/secretStore(named:)`` returns such a store.
 public protocol SecretStore: Sendable {
     /// Returns the secret, or `nil` if there is none.
     func loadSecret() async throws -> Data?
-    /// Stores a secret in place of an earlier one; `nil` removes it.
+    /// Stores a secret in place of the earlier secret; `nil` removes it.
     func saveSecret(_ secret: Data?) async throws
 }
 
@@ -158,6 +158,6 @@ public final class MemorySecretStore: SecretStore {
     /// Returns the secret, or `nil` if there is none.
     public func loadSecret() async -> Data? { secret.withLock { $0 } }
 
-    /// Stores a secret in place of an earlier one; `nil` removes it.
+    /// Stores a secret in place of the earlier secret; `nil` removes it.
     public func saveSecret(_ new: Data?) async { secret.withLock { $0 = new } }
 }

@@ -10,14 +10,14 @@ public import Timekeeping
     import Darwin
 #endif
 
-/// Stores credentials in a file that only its owner can read: for command-line tools and Linux.
+/// Stores credentials in a file that only its owner can read. Use it in command-line tools and on Linux.
 ///
 /// ```swift
 /// let store = FileCredentialStore(file: folder.appending(path: "session.json"))
 /// ```
-/// The file is replaced as a whole, so that neither a reader nor a crash sees half of it. Several processes may share the file: their
-/// refreshes run one after another under a lock beside it, and the later ones find the credentials of the first one. The system releases
-/// the locks of a process that was killed. The tokens are not encrypted.
+/// The file is replaced as a whole, so that neither a reader nor a crash sees half of it. Several processes may share the file. Their
+/// refreshes run one after another under a lock beside the file. After the first refresh, the other processes find its credentials in the
+/// file. The system releases the locks of a process that was killed. The tokens are not encrypted.
 public struct FileCredentialStore: CredentialStore {
     private let file: URL
     private let clock: MonotonicClock
@@ -25,28 +25,28 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Creates a store.
     /// - Parameters:
-    ///   - file: The file; its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks. Others, such as
-    ///     the one ending in `.device-tokens`, contain secrets that outlive the session.
-    ///   - clock: The clock for the wait for another process. The store polls every 20 ms.
-    ///   - lockTimeout: The longest wait for another process. It must be longer than a refresh.
+    ///   - file: The file. Its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks. Other files beside
+    ///     it, such as the one ending in `.device-tokens`, contain secrets that stay when the session ends.
+    ///   - clock: The clock for the wait for the lock of another process. The store polls every 20 ms.
+    ///   - lockTimeout: The maximum wait for the lock of another process. It must be longer than a refresh.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
         self.file = file
         self.clock = clock
         self.lockTimeout = lockTimeout
     }
 
-    /// Returns the credentials, or `nil` if there is no file or it contains no credentials. Takes no lock.
+    /// Returns the credentials, or `nil` if there is no file or it contains no credentials. The method takes no lock.
     /// - Throws: `POSIXError` if the file exists and can't be read.
     public func load() async throws -> Credentials? { try read() }
 
-    /// Stores credentials in place of earlier ones; `nil` removes the file.
-    /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout. The earlier file stays
-    ///   then.
+    /// Stores credentials in place of the earlier credentials; `nil` removes the file.
+    /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout. The earlier file then
+    ///   stays.
     public func save(_ credentials: Credentials?) async throws {
         try await locked(".write-lock") { try write(credentials) }
     }
 
-    /// Stores credentials if the file still has the expected ones, whichever process wrote it.
+    /// Stores credentials if the file still has the expected credentials. It doesn't matter which process wrote them.
     /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
         try await locked(".write-lock") {
@@ -56,13 +56,13 @@ public struct FileCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs a closure while no other process, and no other store of this file in this process, runs one.
-    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other one doesn't end in time.
+    /// Runs a closure while no other process, and no other store of this file in this process, runs such a closure.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other closure doesn't end before the timeout.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await locked(".lock", body)
     }
 
-    /// Returns the store of a file beside this one, whose name ends in the given name. The file is not encrypted.
+    /// Returns a store for a file beside this file. Its name ends in the given name. The file is not encrypted.
     public func secretStore(named name: String) -> any SecretStore {
         SecretFile(url: URL(fileURLWithPath: file.path + "." + name))
     }
@@ -75,14 +75,14 @@ public struct FileCredentialStore: CredentialStore {
         try SecretFile(url: file).write(try credentials.map { try JSONEncoder().encode($0) })
     }
 
-    /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the file, so that callers
-    /// in one process exclude each other, too.
+    /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the file again, so that
+    /// callers in one process also exclude each other.
     private func locked<Value: Sendable>(_ suffix: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
         let descriptor = open(file.path + suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.last }
         defer { close(descriptor) }
         let deadline = clock.now + lockTimeout
-        // Polled: a thread that waits in the kernel can run no other task.
+        // The lock is polled, because a thread that waits in the kernel can't run another task.
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, clock.now < deadline else { throw POSIXError.last }
             try await clock.sleep(until: min(deadline, clock.now + .milliseconds(20)))

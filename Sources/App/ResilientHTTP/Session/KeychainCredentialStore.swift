@@ -8,33 +8,33 @@
     /// let store = KeychainCredentialStore(service: "com.example.app", accessGroup: "ABCDE12345.com.example.shared")
     /// ```
     ///
-    /// **Accessibility.** With the default, the item can be read after the first unlock since the device started, also in the background,
-    /// and it neither moves to another device nor into a backup that is restored elsewhere. Before that unlock ``load()`` throws a
-    /// ``Failure`` whose ``Failure/isLocked`` is `true`: the user is still signed in, so try again when protected data is available.
+    /// **Accessibility.** By default, the item can be read after the first unlock since the device started, also in the background. It
+    /// doesn't move to another device, also not with a backup. Before the first unlock, ``load()`` throws a ``Failure`` whose
+    /// ``Failure/isLocked`` is `true`. The user is still signed in, so try again when protected data is available.
     ///
-    /// **Access group.** An app and its extensions share the session if both have the group in their entitlement
-    /// `keychain-access-groups` and name it here. The keychain has no lock: `exclusively(_:)` does not exclude other processes, and
-    /// `save(_:replacing:)` compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
+    /// **Access group.** An app and its extensions share the session if both list the group in their entitlement `keychain-access-groups`
+    /// and pass it here. The keychain has no lock. Therefore `exclusively(_:)` does not exclude other processes, and `save(_:replacing:)`
+    /// compares and writes in two steps. If two processes refresh at the same time, both send the same refresh token.
     ///
-    /// **macOS.** The data-protection keychain, the default, works only in an app that is signed with a keychain access group. A
-    /// command-line tool or a test without a signature gets status −34018 (`errSecMissingEntitlement`) from every call. It can use
-    /// ``Keychain/fileBased`` instead: the login keychain, which prompts the user before another program, or a rebuilt one without a
-    /// signature, reads the item, and which has neither accessibility nor access groups.
+    /// **macOS.** The default is the data-protection keychain. It works only in an app that is signed with a keychain access group. A
+    /// command-line tool or a test without a signature gets status −34018 (`errSecMissingEntitlement`) from every call. Such a program can
+    /// use ``Keychain/fileBased``, which is the login keychain. It has neither accessibility nor access groups. It prompts the user before
+    /// another program reads the item, or before a rebuilt program without a signature does.
     public struct KeychainCredentialStore: CredentialStore {
         /// An error of keychain services.
         public struct Failure: Error, Hashable, CustomStringConvertible {
             /// The status of the failed call (`OSStatus`), as in `SecBase.h`.
             public let status: Int32
-            /// Whether the item can't be read now but may be later: the device is locked, or the system would have to prompt the
-            /// user.
+            /// Whether the item can't be read now, but may be readable later. Either the device is locked, or the system would have to
+            /// prompt the user.
             public var isLocked: Bool { status == SecItemStatus.interactionNotAllowed.rawValue }
-            /// The status and, for the common ones, the cause; for a log.
+            /// The status and, for common statuses, the cause; for a log.
             public var description: String { SecItemStatus(rawValue: status).description }
         }
 
-        /// When the item can be read (`kSecAttrAccessible`).
+        /// The time at which the item can be read (`kSecAttrAccessible`).
         ///
-        /// An item that was stored with another value takes this one when credentials are saved next.
+        /// If an item was stored with another value, it gets this value when credentials are saved next.
         public struct Accessibility: Hashable, Sendable {
             let value: SecItemAttributes.Accessibility
 
@@ -42,11 +42,11 @@
             public static let whenUnlocked = Accessibility(value: .whenUnlocked)
             /// After the first unlock since the device started, also in the background.
             public static let afterFirstUnlock = Accessibility(value: .afterFirstUnlock)
-            /// While this device is unlocked; not part of what is restored on another device.
+            /// While this device is unlocked. A backup doesn't restore the item on another device.
             public static let whenUnlockedThisDeviceOnly = Accessibility(value: .whenUnlockedThisDeviceOnly)
-            /// After the first unlock since this device started; not part of what is restored on another device.
+            /// After the first unlock since this device started. A backup doesn't restore the item on another device.
             public static let afterFirstUnlockThisDeviceOnly = Accessibility(value: .afterFirstUnlockThisDeviceOnly)
-            /// While this device is unlocked and only if it has a passcode; removed with the passcode.
+            /// While this device is unlocked, and only if it has a passcode. If the passcode is removed, the item is removed.
             public static let whenPasscodeSetThisDeviceOnly = Accessibility(value: .whenPasscodeSetThisDeviceOnly)
         }
 
@@ -54,9 +54,9 @@
         public struct Keychain: Hashable, Sendable {
             let isDataProtection: Bool
 
-            /// The keychain of iOS, which macOS has too. On macOS the app must be signed with a keychain access group.
+            /// The keychain of iOS, which also exists on macOS. On macOS, the app must be signed with a keychain access group.
             public static let dataProtection = Keychain(isDataProtection: true)
-            /// The login keychain of macOS, for tools and tests without a signature. Ignores accessibility and access group.
+            /// The login keychain of macOS, for tools and tests without a signature. It ignores accessibility and access group.
             @available(iOS, unavailable)
             @available(tvOS, unavailable)
             @available(watchOS, unavailable)
@@ -67,11 +67,11 @@
         private let item: KeychainItem
         private let attributes: SecItemAttributes
 
-        /// Creates a store; nothing is read or written.
+        /// Creates a store. The initializer reads and writes nothing.
         /// - Parameters:
         ///   - service: The name under which the app stores its session, such as its bundle identifier.
         ///   - account: A name that distinguishes several sessions of one app.
-        ///   - accessGroup: The group that the app shares with its extensions, with its team prefix; `nil` for the app's own.
+        ///   - accessGroup: The group that the app shares with its extensions, with its team prefix; `nil` for the app's default group.
         ///   - accessibility: When the item can be read.
         ///   - keychain: The keychain that holds the item.
         public init(
@@ -91,19 +91,19 @@
             item = KeychainItem(attributes, functions: KeychainServices())
         }
 
-        /// Returns the credentials, or `nil` if there are none or the item holds something else.
+        /// Returns the credentials, or `nil` if there is no item or it contains something else.
         /// - Throws: ``Failure``.
         public func load() async throws -> Credentials? {
             try await reportingFailure { try await item.credentials() }
         }
 
-        /// Stores credentials in place of earlier ones; `nil` removes them.
+        /// Stores credentials in place of the earlier credentials; `nil` removes them.
         /// - Throws: ``Failure``.
         public func save(_ credentials: Credentials?) async throws {
             try await reportingFailure { try await item.store(credentials) }
         }
 
-        /// Returns the store of another item of the same service, whose account ends in the name.
+        /// Returns a store for another item of the same service. The account of the item ends in the name.
         public func secretStore(named name: String) -> any SecretStore {
             var other = attributes
             other.account += "." + name

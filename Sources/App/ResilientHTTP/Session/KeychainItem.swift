@@ -1,23 +1,23 @@
 import Dispatch
 import Foundation
 
-/// One item of a keychain, a generic password: reads, writes and removes it.
+/// Reads, writes and removes one item of a keychain, a generic password.
 ///
-/// Separate from keychain services, so that its decisions are tested on every system.
+/// It is separate from keychain services, so that its decisions can be tested on every system.
 struct KeychainItem: Sendable {
     /// A status of keychain services other than success.
     struct Failure: Error, Hashable {
         var status: SecItemStatus
     }
 
-    /// Keychain calls block for another process, and with the file-based keychain of macOS even for the user. They must not block a thread
-    /// of the cooperative pool.
+    /// Keychain calls block while another process uses the keychain. With the file-based keychain of macOS, they even block until the user
+    /// responds to a prompt. They must not block a thread of the cooperative pool.
     private static let queue = DispatchQueue(label: "holdfast.keychain")
 
     private let attributes: SecItemAttributes
     private let functions: any SecItemFunctions
 
-    /// Creates the item's description; nothing is written.
+    /// Creates the item's description. The initializer writes nothing.
     /// - Parameters:
     ///   - attributes: The attributes that identify the item, and its accessibility.
     ///   - functions: Keychain services.
@@ -65,7 +65,7 @@ struct KeychainItem: Sendable {
 }
 
 extension KeychainItem {
-    /// The credentials in the item, or `nil` if there is no item or it holds something else.
+    /// The credentials in the item, or `nil` if there is no item or it contains something else.
     func credentials() async throws(Failure) -> Credentials? {
         guard let data = try await read() else { return nil }
         return try? JSONDecoder().decode(Credentials.self, from: data)
@@ -87,19 +87,19 @@ extension KeychainItem: SecretStore {
     }
 }
 
-/// The four functions of keychain services, `SecItemAdd` and so on: the seam between ``KeychainItem`` and the system.
+/// The four functions of keychain services, such as `SecItemAdd`. Tests replace the system with another implementation.
 protocol SecItemFunctions: Sendable {
     /// Adds an item.
     func add(_ attributes: SecItemAttributes, data: Data) -> SecItemStatus
     /// Returns the data of the one item that matches.
     func copyMatching(_ query: SecItemAttributes) -> (SecItemStatus, Data?)
-    /// Replaces the data and, unless it is `nil`, the accessibility of the items that match.
+    /// Replaces the data of the items that match. Also replaces their accessibility, unless it is `nil`.
     func update(_ query: SecItemAttributes, accessibility: SecItemAttributes.Accessibility?, data: Data) -> SecItemStatus
     /// Removes the items that match.
     func delete(_ query: SecItemAttributes) -> SecItemStatus
 }
 
-/// The attributes of a generic password that this library sets.
+/// The attributes of a generic password that this library uses.
 struct SecItemAttributes: Hashable, Sendable {
     /// The values of `kSecAttrAccessible`.
     enum Accessibility: Hashable, Sendable {
@@ -121,7 +121,7 @@ struct SecItemAttributes: Hashable, Sendable {
     /// `kSecAttrAccessible`; not part of a query.
     var accessibility: Accessibility?
 
-    /// Creates attributes. The file-based keychain has neither access groups nor accessibility: there both are left out.
+    /// Creates attributes. The file-based keychain has neither access groups nor accessibility, so both are left out for it.
     init(
         service: String,
         account: String,
@@ -136,7 +136,7 @@ struct SecItemAttributes: Hashable, Sendable {
         self.accessibility = usesDataProtection ? accessibility : nil
     }
 
-    /// The attributes that find the item. An item that was stored with another accessibility is found too.
+    /// The attributes that find the item. They also find an item with another accessibility.
     var query: SecItemAttributes {
         var query = self
         query.accessibility = nil
@@ -144,7 +144,7 @@ struct SecItemAttributes: Hashable, Sendable {
     }
 }
 
-/// A result of keychain services (`OSStatus`), with the values of `SecBase.h` that the library handles or explains.
+/// A result of keychain services (`OSStatus`). The constants are the values of `SecBase.h` that the library handles or explains.
 struct SecItemStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     let rawValue: Int32
 
@@ -155,7 +155,7 @@ struct SecItemStatus: RawRepresentable, Hashable, Sendable, CustomStringConverti
     static let missingEntitlement = SecItemStatus(rawValue: -34018)
     static let decode = SecItemStatus(rawValue: -26275)
 
-    /// The number and, for statuses that an app can do something about, the cause.
+    /// The number and, if an app can handle the status, the cause.
     var description: String {
         switch self {
         case .interactionNotAllowed:

@@ -7,25 +7,25 @@ import Timekeeping
 
 /// The renewal that a 401 requires.
 enum Renewal: Hashable {
-    /// Refresh; if that is impossible, prompt the user to sign in.
+    /// Refresh the session. If that is impossible, prompt the user to sign in.
     case refresh
     /// Prompt the user to sign in.
     case signIn
 }
 
 extension Session {
-    /// Returns credentials newer than those that were refused.
+    /// Returns credentials that are newer than the refused credentials.
     ///
-    /// All callers share one renewal. The loop repeats when the session changed while the renewal was in flight, or after the pause that
-    /// follows a temporary failure.
+    /// All callers share one renewal. The loop repeats if the session changed during the renewal, or after the pause that follows a
+    /// temporary failure.
     /// - Parameters:
-    ///   - stale: The credentials that were refused; `nil` if the request carried none.
+    ///   - stale: The credentials that were refused; `nil` if the request had no token.
     ///   - way: The renewal that the refusal requires.
-    ///   - deadline: The time until which temporary failures are repeated; `nil` for one attempt.
+    ///   - deadline: The time until which a refresh with a temporary failure is repeated; `nil` for one attempt.
     ///   - mayPrompt: Whether the user may be prompted to sign in.
-    /// - Returns: The credentials, and whether another caller started the renewal; `nil` if so many renewals succeeded recently that one
-    ///   more would not help.
-    /// - Throws: ``APIError``: `unauthorized` if there are no credentials, the refresh's error if it failed for a temporary reason.
+    /// - Returns: The credentials, and whether another caller started the renewal; `nil` if so many renewals succeeded recently that
+    ///   another renewal would not help.
+    /// - Throws: ``APIError``: `unauthorized` if there are no credentials, or the error of the refresh if it failed for a temporary reason.
     func renewed(
         after stale: SessionState.Held?,
         by way: Renewal,
@@ -38,7 +38,7 @@ extension Session {
                     unless: { [self] in state.withLock { $0.entrance(after: stale, at: environment.clock.now) } },
                     { [self] in try await renew(by: way, mayPrompt: mayPrompt) }
                 )
-                // A flight that began for an earlier session may end after another sign-in.
+                // The renewal may have begun for an earlier session and ended after another sign-in.
                 guard let stale, !mayContinue(stale.sessionID, as: held.sessionID) else { return (held, isShared) }
                 continue
             } catch let failure as SessionFailure {
@@ -51,10 +51,10 @@ extension Session {
                 case .superseded: continue
                 case .excessive: return nil
                 case .promptNeeded(let refusal):
-                    // The flight was another caller's that may not prompt.
+                    // Another caller, which may not prompt, started this renewal.
                     guard mayPrompt else { throw refusal ?? .signedOut }
                 case .paused(let error, let instant):
-                    // A wait that would end after the deadline is not begun.
+                    // A wait that would end after the deadline doesn't begin.
                     guard let deadline, instant < deadline, error.isRetryable, error.kind != .noInternet else { throw error }
                     try await environment.clock.sleep(until: instant)
                 }
@@ -62,7 +62,7 @@ extension Session {
         }
     }
 
-    /// Renews the session: refreshes it, and prompts the user if the refresh is impossible. Runs once for all callers.
+    /// Renews the session for all callers. It refreshes the session, and prompts the user if a refresh is impossible.
     /// - Throws: ``SessionFailure`` or the error of the refresh.
     private func renew(by way: Renewal, mayPrompt: Bool) async throws -> SessionState.Held {
         var generation = state.withLock(\.generation)
@@ -79,7 +79,7 @@ extension Session {
         let ended = state.withLock(\.held)
         guard try await end(basedOn: generation) else { throw SessionFailure.superseded }
         guard let signedIn = await prompt?() else {
-            // The user may have signed in elsewhere in the app while the prompt was shown.
+            // The user may have signed in at another place in the app while the prompt was shown.
             throw state.withLock(\.held) == nil ? SessionFailure.ended(refusal) : SessionFailure.superseded
         }
         await persistQuietly(state.withLock { $0.continue(ended, with: signedIn.identified()) })
@@ -96,23 +96,24 @@ extension Session {
         case ended
         /// The session changed while the refresh was in flight.
         case superseded
-        /// The session of a generation can't be refreshed; with the server's refusal, if there was one.
+        /// The session of a generation can't be refreshed. The error is the server's refusal, if there was one.
         case impossible(UInt64, APIError?)
     }
 
-    /// Refreshes once, while no other process does.
+    /// Refreshes the session once, while no other process does.
     ///
-    /// First, the present credentials are written to the store if they were not. Then, under the lock of the store, the stored credentials
-    /// are compared with those of this process. If they differ, another process has refreshed or signed in, and its credentials are taken.
-    /// Otherwise the server is called, and the new credentials are stored.
+    /// First, the present credentials are written to the store, if this was not done before. Then, under the lock of the store, the stored
+    /// credentials are compared with the credentials of this process. If they differ, another process has refreshed or signed in, and this
+    /// process uses its credentials. Otherwise, this process calls the server and stores the new credentials.
     private func refreshed() async throws -> Refreshed {
-        // Compared with below: what the store holds must be what this process holds.
+        // The comparison below requires that the store has the credentials of this process.
         let isPersisted = await persistQuietly(state.withLock(\.generation))
         let known = state.withLock(\.generation)
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
-                // The session changed after the write, so a different store content does not prove another process's change.
+                // The session changed after the write. So if the store has other credentials, this doesn't prove that another process
+                // changed them.
                 if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()
@@ -126,7 +127,7 @@ extension Session {
                     environment.logger?.debug("Session refresh refused", metadata: ["code": "\(error.code)"])
                     let found = isStored ? try await store.load() : before
                     guard !found.hasTokens(of: before) else { return .impossible(generation, error) }
-                    // Another process refreshed with the same token, and was first.
+                    // Another process refreshed with the same token before this process.
                     return await adopt(found, basedOn: generation)
                 }
             }
@@ -135,7 +136,7 @@ extension Session {
         }
     }
 
-    /// Takes the credentials that another process has stored, and reports the end of the session if they belong to another one.
+    /// Uses the credentials that another process has stored. If they belong to another session, the end of this session is reported.
     private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
         let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
             guard state.generation == generation else { return (.superseded, nil, nil) }
@@ -143,7 +144,7 @@ extension Session {
             let adopted = state.replace(with: found?.identified())
             state.endWrite(of: adopted)
             guard let held = state.held else { return (.ended, session, nil) }
-            // Another sign-in: the calls that wait belong to the earlier one.
+            // Another user signed in, so the waiting calls belong to the earlier session.
             return (held.sessionID == session ? .renewed(held) : .superseded, session, held.sessionID)
         }
         await noteEnd(of: before, unless: after)
@@ -151,10 +152,10 @@ extension Session {
         return adopted
     }
 
-    /// Stores the credentials of a refresh, unless the session changed meanwhile in this process or in another one. In that case they are
-    /// revoked.
+    /// Stores the credentials of a refresh. If the session changed meanwhile in this process or in another process, the credentials are
+    /// revoked instead.
     ///
-    /// If the store fails, the credentials are used until the app ends: losing them would sign the user out.
+    /// If the store fails, the credentials are used until the app ends. Without them, the user would be signed out.
     private func keep(
         _ fresh: Credentials,
         replacing before: Credentials?,
@@ -184,7 +185,7 @@ extension Session {
         return await adopt(try await store.load(), basedOn: held.generation)
     }
 
-    /// Ends the session unless it changed. Credentials that another process has stored meanwhile stay in the store.
+    /// Ends the session, unless it changed. If another process has stored credentials meanwhile, they stay in the store.
     /// - Returns: Whether the session was ended.
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
@@ -214,13 +215,13 @@ extension Session {
         }
     }
 
-    /// Notes a temporary failure, and computes when the next attempt may begin: after the delay that the server named, extended by up to a
-    /// tenth, or after the backoff with a jitter of half of its length.
+    /// Records a temporary failure, and computes when the next attempt may begin. If the server requested a delay, the next attempt begins
+    /// after the delay, extended by up to a tenth. Otherwise, it begins after the backoff. Half of the backoff is random.
     /// - Returns: The failure for all callers that share this renewal.
     private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error
         if error.kind == .unknownOutcome {
-            // The server accepts the refresh token again for a short time, so that a refresh with a lost response can be repeated.
+            // The server accepts the refresh token again for a short time. So a refresh whose response was lost can be repeated.
             let transport = error.underlying as? TransportError
             error =
                 transport.map { APIError($0, isSafeToRepeat: true, context: error.context) }
@@ -230,7 +231,8 @@ extension Session {
         let (now, chance) = (environment.clock.now, environment.chance())
         let pause: Duration
         if let named = error.retryAfter, named > .zero {
-            // A longer delay fails the calls at once. Without a body that confirms it, later calls may try again.
+            // With a longer delay, the calls fail at once. If the body of the response doesn't confirm the delay, later calls may try
+            // again.
             if named > timing.longestWait { error.retry = .never }
             let believed = error.isRetryAfterConfirmed ? named : min(named, timing.longestWait)
             pause = believed + believed * (0.1 * chance)
@@ -239,12 +241,13 @@ extension Session {
         }
         let instant = now + pause
         let failure = error
-        // Only attempts that reached the server count, not those that the client itself held.
+        // Only attempts that reached the server count. Attempts that the client itself delayed don't count.
         state.withLock { $0.noteFailure(failure, basedOn: known, isAttempt: failure.reachedServer, until: instant) }
         return .paused(failure, until: instant)
     }
 
-    /// Runs one attempt to refresh with a timeout: ``Timing/attemptTimeout``, or three times as long after three failures in a row.
+    /// Runs one attempt to refresh with a timeout. The timeout is ``Timing/attemptTimeout``. After three failures in a row, it is three
+    /// times as long.
     private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
         let clock = environment.clock
         let isSlow = state.withLock(\.failures) >= 3
@@ -254,7 +257,7 @@ extension Session {
                 return try await body()
             } catch {
                 var error = APIError(error, isSafeToRepeat: true, context: "session_refresh")
-                // The refresh token in the body.
+                // The body contains the refresh token, which is a credential.
                 error.sentCredentials = true
                 throw error
             }
@@ -265,15 +268,15 @@ extension Session {
 }
 
 extension APIError {
-    /// The error of a call that needs a user when none is signed in.
+    /// The error of a call that needs a signed-in user when there is none.
     static var signedOut: APIError {
         APIError(kind: .unauthorized, code: .authTokenMissing, retry: .afterSignIn, recovery: .signIn, attempts: 0)
     }
 
-    /// Whether a server refused the credentials, rather than being unable to check them.
+    /// Whether a server refused the credentials. A server that could not check them did not refuse them.
     ///
-    /// A 400 or 403 counts only if the body is one of the API: proxies and limits use these statuses as well. A refusal of another
-    /// credential, such as an API key, does not concern the session.
+    /// A 400 or 403 counts only if the body has the format of the API, because proxies and rate limits also use these statuses. If the
+    /// server refused another credential, such as an API key, the session is not concerned.
     fileprivate var isRefusalOfCredentials: Bool {
         guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
         let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")
@@ -283,14 +286,14 @@ extension APIError {
 }
 
 extension Credentials? {
-    /// Whether both contain the same tokens, or both are `nil`. Expiry and identifiers are not compared.
+    /// Whether both values contain the same tokens, or both are `nil`. Expiry and identifiers are not compared.
     func hasTokens(of other: Credentials?) -> Bool {
         self?.accessToken == other?.accessToken && self?.refreshToken == other?.refreshToken
     }
 }
 
 extension Credentials {
-    /// The credentials of a refresh, with what its response left out.
+    /// The credentials of a refresh. Values that are missing in the response are taken from the earlier credentials.
     fileprivate func continuing(_ before: Credentials?) -> Credentials {
         var credentials = identified(as: before?.sessionID)
         credentials.refreshToken = refreshToken ?? before?.refreshToken

@@ -9,11 +9,13 @@ import Timekeeping
 extension APIClient {
     /// Downloads a response into a file, and resumes an interrupted download.
     ///
-    /// The bytes are written to a partial file beside the target (`NAME.partial`), which replaces the target when it is
-    /// complete. After a lost connection, the download resumes automatically. The retry policy of the endpoint limits the
-    /// number of consecutive retries without a new byte. After an error, or after a restart of the process, the next download
-    /// of the same path to the same target resumes at the end of the partial file, if the server sent a strong `ETag` or a
-    /// `Last-Modified` (RFC 9110 §13.1.5). If the resource has changed since, the download starts again.
+    /// The bytes are written to a partial file beside the target (`NAME.partial`). When the partial file is complete, it replaces the
+    /// target. After a lost connection, the download resumes automatically. The retry policy of the endpoint limits the number of
+    /// consecutive retries without a new byte.
+    ///
+    /// After an error or a restart of the process, call the method again with the same path and target. The download then continues at the
+    /// end of the partial file, if the server sent a strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5). If the resource has changed
+    /// since, the download starts again.
     ///
     /// ```swift
     /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
@@ -26,9 +28,10 @@ extension APIClient {
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - idleTimeout: The maximum time without a byte.
     ///   - context: The operation of the app.
-    ///   - progress: Called after each chunk is written. It starts at 0 again if the download starts again.
+    ///   - progress: Called after each chunk is written. If the download starts again, the progress starts again at 0.
     /// - Returns: The head of the last response.
-    /// - Throws: ``APIError`` of the last attempt. An error of the file system is its `underlying`. The partial file remains.
+    /// - Throws: ``APIError`` of the last attempt. If the file system failed, its error is the `underlying` error. The partial file
+    ///   remains.
     @discardableResult
     public func download(
         _ path: String,
@@ -62,7 +65,7 @@ extension APIClient {
             do throws(APIError) {
                 return try await download.run(into: file, progress: progress)
             } catch {
-                // A connection that transferred resumable bytes counts as progress.
+                // If the connection transferred bytes that can be resumed, the attempt made progress.
                 failures = file.length > begin && file.validator != nil ? 0 : failures
                 guard [.network, .timeout, .noInternet].contains(error.kind), error.retry != .never, file.hasBegun,
                     failures < policy.maximumRetries
@@ -78,14 +81,14 @@ extension APIClient {
         }
     }
 
-    /// Returns the retry policy of a download's endpoint, unless the options have one.
+    /// Returns the retry policy of the options, or the policy of the download's endpoint if the options have none.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
         return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
     }
 }
 
-/// One download with all of its attempts. Attempts run one after another and share the partial file.
+/// One download with all of its attempts. The attempts run one after another and share the partial file.
 private struct Download: Sendable {
     let api: APIClient
     let path: String
@@ -96,19 +99,19 @@ private struct Download: Sendable {
 
     /// Sends one request and writes its body.
     ///
-    /// A response that continues the partial file must be a 206 whose range begins at its end and whose validator is unchanged. Any other
-    /// success contains the whole resource, and the file begins again.
+    /// A 206 continues the partial file if its range begins at the end of the file and its validator is unchanged. Any other success
+    /// contains the whole resource, and the file starts again.
     /// - Returns: The head of the response.
-    /// - Throws: ``APIError`` of the attempt. The bytes so far remain in the file.
+    /// - Throws: ``APIError`` of the attempt. The received bytes remain in the file.
     func run(
         into file: PartialFile,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws(APIError) -> HTTPResponse {
         file.hasBegun = false
         var headers = headers.accepting("*/*")
-        // The range is that of the partial file.
+        // The download itself determines the range.
         (headers[.range], headers[.ifRange]) = (nil, nil)
-        // The ranges of a compressed body differ from those of the file.
+        // The range of a compressed body differs from the range of the file.
         headers[.acceptEncoding] = "identity"
         if file.length > 0, let validator = file.validator {
             headers[.range] = "bytes=\(file.length)-"
@@ -133,7 +136,7 @@ private struct Download: Sendable {
             guard let range = ContentRange(stream.response), range.first == file.length,
                 stream.response.headerFields[file.isTagged ? .eTag : .lastModified].map({ $0 == file.validator }) ?? true
             else {
-                // The server sent another part than the requested one.
+                // The server sent another range than the requested one.
                 try await local { try await file.startAnew(validator: nil) }
                 return try await run(into: file, progress: progress)
             }
@@ -161,15 +164,14 @@ private struct Download: Sendable {
         return stream.response
     }
 
-    /// The error of a body that ends without an error before its announced length.
+    /// The error of a body that ends before its announced length, without another error.
     private static let broken = TransportError(
         .connectionLost,
         message: "the body has another length than announced",
         wasSent: true
     )
 
-    /// Handles a response that the requested range is beyond the end: either the file is complete, or it belongs to another
-    /// version.
+    /// Handles the response that the requested range begins after the end. Either the file is complete, or it belongs to another version.
     private func outOfRange(
         _ file: PartialFile,
         _ error: APIError,
@@ -198,7 +200,7 @@ struct ContentRange: Hashable {
     /// The length of the whole resource; `nil` if the server doesn't report it.
     var total: Int64?
 
-    /// Parses the field of a response; `nil` if there is none or if it is invalid.
+    /// Parses the field of a response; `nil` if the field is missing or invalid.
     init?(_ response: HTTPResponse) {
         guard let text = response.headerFields[.contentRange], text.lowercased().hasPrefix("bytes ") else { return nil }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
@@ -213,9 +215,8 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8): a strong `ETag`, or a
-    /// `Last-Modified` at least a second before the `Date`. A compressed body has none, because its ranges differ from those of
-    /// the file.
+    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8). It is a strong `ETag`, or a `Last-Modified` at
+    /// least a second before the `Date`. A compressed body has no validator, because its ranges differ from the ranges of the file.
     func strongValidator(now: Date) -> String? {
         guard headerFields[.contentEncoding].map({ $0 == "identity" }) ?? true else { return nil }
         if let tag = headerFields[.eTag] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
@@ -228,11 +229,11 @@ extension HTTPResponse {
 
 /// The partial file of a download beside its target, with the validator of its version. Only one task uses it.
 ///
-/// Three files are involved: the target, `NAME.partial` with the bytes so far, and `NAME.partial.origin` with the address and the validator
-/// of their version. The origin is removed before bytes of another version are written, and stored after the file is empty. So if the
-/// process ends at any moment, the file contains bytes of the version in the origin, or there is no origin and the bytes are not used.
+/// Three files are involved: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin contains the address
+/// and the validator of the version. Before bytes of another version are written, the origin is removed, the file is emptied, and the new
+/// origin is stored. So if the process ends at any moment, the partial file either matches its origin, or has no origin and is not used.
 ///
-/// It reads and writes on a separate queue, because the calls block.
+/// Files are read and written on a separate queue, because the calls block.
 final class PartialFile: Sendable {
     /// The data that a later process needs to resume.
     private struct Origin: Codable, Hashable {
@@ -255,7 +256,7 @@ final class PartialFile: Sendable {
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of a target, if there is one of the same source that can be resumed.
+    /// Opens the partial file of a target, if it has the same source and can be resumed.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source
@@ -270,7 +271,7 @@ final class PartialFile: Sendable {
 
     /// The number of bytes in the file.
     var length: Int64 { state.withLock(\.length) }
-    /// The validator of the version of the bytes in the file; `nil` if the download can't be resumed.
+    /// The validator of the version to which the bytes belong; `nil` if the download can't be resumed.
     var validator: String? { state.withLock(\.validator) }
     /// Whether the validator is an `ETag`.
     var isTagged: Bool { validator?.hasPrefix("\"") == true }
@@ -281,10 +282,10 @@ final class PartialFile: Sendable {
     }
 
     /// Empties the file, for another version.
-    /// - Parameter validator: The strong validator of the new version; `nil` if its download can't be resumed.
+    /// - Parameter validator: The strong validator of the new version; `nil` if the new download can't be resumed.
     func startAnew(validator: String?) async throws {
         try await perform { file, state in
-            // The stored origin must never belong to bytes of another version.
+            // The origin on disk must never belong to bytes of another version.
             try? FileManager.default.removeItem(at: file.origin)
             state.validator = nil
             let handle = try file.handle(&state)
@@ -297,7 +298,8 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Appends bytes to the file. They are not flushed to the disk: after a power failure, the length of the file shows how many arrived.
+    /// Appends bytes to the file. They are not flushed to the disk. After a power failure, the length of the file shows how many bytes were
+    /// stored.
     func append(_ chunk: [UInt8]) async throws {
         try await perform { file, state in
             try file.handle(&state).write(contentsOf: chunk)
@@ -305,7 +307,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Flushes the file to the disk, and replaces the target with it atomically.
+    /// Flushes the file to the disk. The file then replaces the target atomically.
     func finish() async throws {
         try await perform { file, state in
             let handle = try file.handle(&state)

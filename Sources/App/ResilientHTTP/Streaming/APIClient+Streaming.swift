@@ -3,13 +3,12 @@ public import Foundation
 public import HTTPTypes
 
 extension APIClient {
-    /// Sends a request and returns the response when its head has arrived. The body can have any size and is read as it
-    /// arrives.
+    /// Sends a request and returns the response when its head has arrived. The body may have any size. It is read as it arrives.
     ///
-    /// Use it for responses that are large, slow or endless; ``send(_:_:query:body:headers:options:context:)`` reads the whole
-    /// body. Up to the first byte of the body, the call uses the session, the gate, the breaker and retries like any other. The
-    /// deadline of the call applies until the head of a success; from then on, `idleTimeout` applies. A slow reader slows the
-    /// server down. The connection closes if the stream is released before its end, or if the task that reads it is canceled.
+    /// Use it for responses that are large, slow or endless. ``send(_:_:query:body:headers:options:context:)`` reads the whole body. Up to
+    /// the first byte of the body, the call uses the session, the gate, the breaker and retries like any other call. The deadline of the
+    /// call applies until the head of a success. From then on, `idleTimeout` applies. A slow reader slows the server down. The connection
+    /// closes if the stream is released before its end, or if the task that reads it is canceled.
     ///
     /// ```swift
     /// let export = try await api.stream(.get, "/exports/7")
@@ -22,11 +21,10 @@ extension APIClient {
     ///   - body: The body.
     ///   - headers: Further headers. Without an `Accept` the request accepts any content.
     ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader takes no bytes doesn't
-    ///     count.
+    ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader takes no bytes doesn't count.
     ///   - context: The operation of the app.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The stream throws errors
-    ///   within the body.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
+    ///   stream throws it.
     public func stream(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -50,8 +48,8 @@ extension APIClient {
     /// for try await line in try await api.lines("/logs/today") { print(line) }
     /// ```
     ///
-    /// Use ``events(_:query:headers:options:lastEventID:reconnection:idleTimeout:context:)`` for `text/event-stream`: it reconnects when a
-    /// connection ends, and this function doesn't.
+    /// For `text/event-stream`, use ``events(_:query:headers:options:lastEventID:reconnection:idleTimeout:context:)``. It reconnects when a
+    /// connection ends. This method doesn't.
     /// - Parameters:
     ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
@@ -59,8 +57,8 @@ extension APIClient {
     ///   - options: The differences of the call from the policy of its endpoint.
     ///   - idleTimeout: The maximum time without a byte.
     ///   - context: The operation of the app.
-    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The sequence throws errors within the
-    ///   body.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. If an error occurs within the body, the
+    ///   sequence throws it.
     public func lines(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -84,9 +82,9 @@ extension APIClient {
 extension APIClient {
     /// Sends a large body, such as a file, a stream or a form, and returns the value of the response.
     ///
-    /// Unlike a verb such as `post(_:_:query:headers:options:context:)`, an upload has no deadline of 30 s: it ends when no
-    /// byte was sent or received for `idleTimeout`. If the call is retried, a file or a stream is sent again from its
-    /// beginning, and the progress starts at 0 again. A stream that can only be read once is never retried.
+    /// Unlike `post(_:_:query:headers:options:context:)`, an upload has no deadline of 30 s. It fails when no byte was sent or received for
+    /// `idleTimeout`. If the call is retried, a file or a stream is sent again from its beginning, and the progress starts again at 0. A
+    /// stream that can only be read once is never retried.
     ///
     /// ```swift
     /// let photo = RequestBody(file: url, contentType: "image/jpeg")
@@ -99,7 +97,7 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - timeout: The maximum duration of all attempts together, instead of the client's.
+    ///   - timeout: The maximum duration of all attempts together. It replaces the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
     ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
@@ -129,7 +127,7 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the call from the policy of its endpoint.
-    ///   - timeout: The maximum duration of all attempts together, instead of the client's.
+    ///   - timeout: The maximum duration of all attempts together. It replaces the timeout of the client.
     ///   - idleTimeout: The maximum time without a byte in either direction.
     ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
@@ -153,7 +151,7 @@ extension APIClient {
         return try await patient(timeout).call(outgoing) { $0.response }
     }
 
-    /// Returns the same client with another maximum duration of a call.
+    /// Returns a copy of the client with another maximum duration of a call.
     func patient(_ timeout: Duration) -> APIClient {
         var client = self
         client.timeout = timeout
@@ -162,7 +160,7 @@ extension APIClient {
 }
 
 extension HTTPFields {
-    /// Returns the same fields with an `Accept`, unless they contain one.
+    /// Returns the fields. If they contain no `Accept`, it is added.
     func accepting(_ types: String) -> HTTPFields {
         guard !contains(.accept) else { return self }
         var fields = self

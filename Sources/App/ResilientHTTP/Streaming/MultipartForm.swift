@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A form with files: `multipart/form-data` (RFC 7578), with names escaped as browsers do (WHATWG HTML §4.10.21.8).
+/// A form with files: `multipart/form-data` (RFC 7578). Names are escaped as browsers do (WHATWG HTML §4.10.21.8).
 ///
-/// Files are read while the form is sent, so memory doesn't grow with them. The request has a `Content-Length`, unless the size of a file
-/// can't be read. A form can be sent several times, and an upload of it can be retried.
+/// Files are read while the form is sent, so large files don't need more memory. The request has a `Content-Length`, unless the size of a
+/// file can't be read. A form can be sent several times, and an upload of a form can be retried.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -12,7 +12,7 @@ public import Foundation
 /// let value: Profile = try await api.upload(.post, "/profile", form.body)
 /// ```
 ///
-/// A value: a copy can get further parts. Parts are sent in the order in which they were appended.
+/// A form is a value, so you can append further parts to a copy. Parts are sent in the order in which they were appended.
 public struct MultipartForm: Sendable {
     /// The content of a part.
     private enum Content: Sendable {
@@ -59,7 +59,7 @@ public struct MultipartForm: Sendable {
         append(bytes, disposition: Self.disposition(name, filename: filename), contentType: contentType)
     }
 
-    /// Appends a file. It is read while the form is sent and must not change before.
+    /// Appends a file. It is read while the form is sent. It must not change before that.
     /// - Parameters:
     ///   - file: The file.
     ///   - name: The name of the field.
@@ -75,7 +75,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: head(disposition, contentType: contentType), content: .file(file)))
     }
 
-    /// The form as the body of a request. It is a stream. Its length is known unless the size of a file can't be read.
+    /// The form as the body of a request. The body is a stream. Its length is known unless the size of a file can't be read.
     public var body: RequestBody {
         let (parts, end) = (parts, Array("--\(boundary)--\r\n".utf8))
         var length: Int64? = Int64(end.count)
@@ -88,7 +88,7 @@ public struct MultipartForm: Sendable {
             length = length.flatMap { sum in size.map { sum + Int64(part.head.count) + $0 + 2 } }
         }
         let write: RequestBody.Writer = { write in
-            // Small parts share a chunk.
+            // Small parts are combined into one chunk.
             var chunk: [UInt8] = []
             for part in parts {
                 chunk += part.head

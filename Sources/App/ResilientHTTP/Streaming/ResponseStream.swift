@@ -1,15 +1,15 @@
 public import ErrorContract
 public import HTTPTypes
 
-/// A response whose body is read as it arrives, in chunks of the size that the transport receives.
+/// A response whose body is read as it arrives. The transport determines the size of the chunks.
 ///
 /// ```swift
 /// let stream = try await api.stream(.get, "/exports/7")
 /// for try await chunk in stream { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// Only one reader can read it, once. The connection closes if the stream is released before its end, or if its reader is canceled. A
-/// reader that pauses slows the server down; memory stays bounded. Use ``bytes`` or ``lines`` for other units, and
+/// Only one reader can read the stream, and only once. The connection closes if the stream is released before its end, or if its reader is
+/// canceled. A reader that pauses slows the server down, so the memory use is limited. Use ``bytes`` or ``lines`` for other units, and
 /// ``APIClient/download(_:query:to:headers:options:idleTimeout:context:progress:)`` for a file.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// A chunk of the body.
@@ -43,7 +43,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger; of another kind if it ends early.
+    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger than the limit. If the body ends early, the error has another
+    ///   kind.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()
@@ -67,7 +68,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         public mutating func next() async throws(APIError) -> [UInt8]? {
             do {
                 guard let chunk = try await chunks.next() else {
-                    // A stream may end without an error if its reader is canceled. The body would then appear to be complete.
+                    // If its reader is canceled, a stream may end without an error. The body would then appear to be complete.
                     try Task.checkCancellation()
                     return nil
                 }
@@ -78,7 +79,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Converts an error of the body. A body is not retried, so the error never has an unknown outcome.
+    /// Converts an error of the body. A body is not retried, so the error never has the kind `unknownOutcome`.
     func failure(_ error: any Error) -> APIError {
         var failure = APIError(error, isSafeToRepeat: true, context: context.name)
         failure.attempts = context.record.attempts
@@ -88,7 +89,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension APIClient {
-    /// Returns the error with the client's language, catalog and server text language.
+    /// Returns the error with the language, the catalog and the server text language of the client.
     func localized(_ error: APIError) -> APIError {
         var error = error
         (error.language, error.catalogue, error.serverTextLanguage) = (language, catalogue, serverTextLanguage)
@@ -97,7 +98,7 @@ extension APIClient {
 }
 
 extension ResponseStream {
-    /// The body of a response as single bytes. Most bytes come from a chunk in memory, without a suspension.
+    /// The body of a response as single bytes. Most bytes come from a chunk in memory, so reading them doesn't suspend.
     public struct Bytes: AsyncSequence, Sendable {
         /// A byte.
         public typealias Element = UInt8
@@ -127,10 +128,10 @@ extension ResponseStream {
         }
     }
 
-    /// The body of a response as lines of UTF-8 text, without their ends.
+    /// The body of a response as lines of UTF-8 text, without their line ends.
     ///
-    /// A line ends with LF, CR or CRLF, with the Unicode separators U+0085, U+2028 and U+2029, or with VT and FF, as in
-    /// `URLSession.AsyncBytes.lines`. Unlike there, an empty line is returned as an empty string. Invalid UTF-8 is replaced by
+    /// A line ends with LF, CR, CRLF, VT, FF, or one of the Unicode separators U+0085, U+2028 and U+2029, as in
+    /// `URLSession.AsyncBytes.lines`. Unlike `URLSession`, this type returns an empty line as an empty string. Invalid UTF-8 is replaced by
     /// U+FFFD. A line of more than 16 MiB is an error of the kind `decoding`.
     public struct Lines: AsyncSequence, Sendable {
         /// A line.
@@ -171,10 +172,10 @@ extension ResponseStream {
     }
 }
 
-/// Splits a stream of bytes into lines. A value; O(1) per byte.
+/// Splits a stream of bytes into lines. A value type; O(1) per byte.
 ///
-/// `buffer` contains the bytes from `start` on that belong to no returned line. Bytes before `position` were examined, so that a long line
-/// is not searched again with each chunk. A CR ends a line at once; whether a LF follows is decided with the next byte.
+/// The bytes of `buffer` from `start` on were not returned yet. The bytes before `position` were already searched, so that a long line is
+/// not searched again with each chunk. A CR ends a line at once. The next byte shows whether a LF belongs to it.
 struct LineSplitter {
     /// The bytes that end a line.
     enum Separators {
@@ -191,7 +192,7 @@ struct LineSplitter {
     private var buffer: [UInt8] = []
     /// The index at which the current line begins.
     private var start = 0
-    /// The index of the first byte that was not examined.
+    /// The index of the first byte that was not searched.
     private var position = 0
     /// Whether the last line ended with CR. A following LF then belongs to it.
     private var skipsLineFeed = false
@@ -204,7 +205,7 @@ struct LineSplitter {
     /// Whether the current line exceeds the maximum length.
     var isTooLong: Bool { position - start > Self.longestLine }
 
-    /// Adds bytes. The bytes of returned lines are removed.
+    /// Adds bytes, and removes the bytes of returned lines.
     mutating func append(_ chunk: [UInt8]) {
         if start == buffer.count {
             (position, start, buffer) = (0, 0, chunk)
@@ -217,7 +218,7 @@ struct LineSplitter {
         }
     }
 
-    /// Ends the stream. The rest is the last line.
+    /// Ends the stream. The remaining bytes are the last line.
     mutating func finish() { hasEnded = true }
 
     /// Returns the next complete line.
@@ -247,7 +248,7 @@ struct LineSplitter {
         return line
     }
 
-    /// Returns the length of a separator, which is 0 if there is none, and whether more bytes are needed to decide.
+    /// Returns the length of a separator, and whether more bytes are needed to decide. The length is 0 if there is no separator.
     private func separator(at index: Int) -> (length: Int, isIncomplete: Bool) {
         switch (buffer[index], separators) {
         case (0x0A, _), (0x0D, _), (0x0B, .unicode), (0x0C, .unicode): return (1, false)

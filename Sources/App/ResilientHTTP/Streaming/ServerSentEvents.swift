@@ -5,9 +5,9 @@ import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. If a connection ends, breaks or is silent for too long, the next read waits and connects again, with the id of
-/// the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. It throws if the server refuses permanently,
-/// such as with 404. Each connection is a call of the client, with the session, the gate, the breaker and retries.
+/// The first read connects. The connection may end, break, or have no bytes for too long. The next read then waits and connects again, with
+/// the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. It throws if the server refuses
+/// permanently, such as with 404. Each connection is a call of the client, with the session, the gate, the breaker and retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
@@ -15,8 +15,8 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// Each iterator has its own connections. Events may be lost or repeated across connections unless the server supports `Last-Event-ID`;
-/// store ``ServerSentEvent/id`` to continue after a restart of the app. Cancel the task that reads to close the connection.
+/// Each iterator has its own connections. If the server doesn't support `Last-Event-ID`, events may be lost or repeated between two
+/// connections. To continue after a restart of the app, store ``ServerSentEvent/id``. To close the connection, cancel the task that reads.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -25,11 +25,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     /// The rules for reconnections.
     public struct Reconnection: Hashable, Sendable {
-        /// The delay before a reconnection if the server sends none as `retry:`. It is extended by a random part of up to a
+        /// The delay before a reconnection if the server doesn't send a delay as `retry:`. It is extended by a random part of up to a
         /// quarter.
         public var delay: Duration
-        /// The maximum delay after failed connections. The delay doubles with each failure and is reduced by a random part of
-        /// up to a half. A longer `retry:` or `Retry-After` of the server takes precedence.
+        /// The maximum delay after failed connections. The delay doubles with each failure, and a random part of up to a half is
+        /// subtracted. If the server requests a longer delay with `retry:` or `Retry-After`, that delay applies.
         public var cap: Duration
         /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
@@ -50,7 +50,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         ///   - named: The delay that the server sent as `retry:`.
         ///   - chance: A random number from 0 to 1.
         func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
-            // Without a minimum, all clients would reconnect at full speed to a server that sends a delay of zero.
+            // Without a minimum, all clients would reconnect without pause to a server that sends a delay of zero.
             let delay = named.map { Swift.min(Swift.max($0, .milliseconds(500)), .seconds(3_600)) } ?? delay
             let stretched = delay * (1 + chance / 4)
             guard failures > 0 else { return stretched }
@@ -101,9 +101,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.events, self.parser) = (events, parser)
         }
 
-        /// Returns the next event, or `nil` if the server has ended the sequence. It may connect several times before it returns.
-        /// - Throws: ``APIError`` if the server refuses permanently, after too many failed connections, or if the task is canceled. The
-        ///   sequence has then ended.
+        /// Returns the next event, or `nil` if the server has ended the sequence. The method may connect several times before it returns.
+        /// - Throws: ``APIError`` if the server refuses permanently, after too many failed connections, or if the task is canceled. After
+        ///   the error, the sequence has ended.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
                 if let event = parser.next() { return event }
@@ -117,7 +117,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Reads a chunk, from a new connection if there is none.
+        /// Reads a chunk. If there is no connection, the method connects first.
         ///
         /// - Returns: Whether a chunk was received.
         private mutating func receive() async throws(APIError) -> Bool {
@@ -134,13 +134,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return true
         }
 
-        /// Ends the connection. An incomplete event is dropped, as the standard requires; the id of the last complete event remains.
+        /// Ends the connection. An incomplete event is dropped, as the standard requires. The id of the last complete event remains.
         private mutating func disconnect() {
             chunks = nil
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
         }
 
-        /// Waits before a reconnection: for the delay of the rules or of the server, whichever is longer. The first connection isn't
+        /// Waits before a reconnection. The delay is the longer one of the rules' delay and the server's delay. The first connection isn't
         /// delayed.
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
@@ -188,7 +188,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Determines whether the sequence connects again after an error.
         ///
-        /// - Throws: The error if it doesn't.
+        /// - Throws: The error, if the sequence doesn't connect again.
         private mutating func handle(_ error: APIError) throws(APIError) {
             let (wasConnected, error) = (chunks != nil, events.api.localized(error))
             disconnect()
@@ -202,7 +202,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 hasEnded = true
                 throw error
             }
-            // A connection that worked and then broke doesn't count as a failure.
+            // If a connection worked before it broke, this is not a failure.
             if !wasConnected { failures += 1 }
             retryAfter = error.retryAfter
             if let most = events.reconnection.maximumFailures, failures >= most {
@@ -222,10 +222,10 @@ extension APIClient {
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: The differences of the calls from the policy of their endpoint.
-    ///   - lastEventID: The id after which the events begin, such as one that an earlier run of the app stored; empty for none.
+    ///   - lastEventID: The id after which the events begin, such as an id that an earlier run of the app stored; empty for none.
     ///   - reconnection: The rules for reconnections.
-    ///   - idleTimeout: The maximum time without a byte, after which the sequence reconnects. The server should send a comment
-    ///     more often.
+    ///   - idleTimeout: The maximum time without a byte, after which the sequence reconnects. The server should send comments more often
+    ///     than this.
     ///   - context: The operation of the app.
     public func events(
         _ path: String,
@@ -256,7 +256,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The data, with its lines joined by LF.
     public var data: String
-    /// The last id that the server sent, with this event or an earlier one; empty if it sent none.
+    /// The last id that the server sent, in this event or an earlier one; empty if the server sent no id.
     public var id: String
 
     /// Creates an event.
@@ -265,7 +265,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// A parser of `text/event-stream`, as WHATWG HTML §9.2.6 defines it. A value without I/O.
+/// A parser of `text/event-stream`, as defined in WHATWG HTML §9.2.6. A value without I/O.
 struct EventStreamParser {
     /// The id for `Last-Event-ID`.
     private(set) var lastEventID: String
@@ -274,7 +274,7 @@ struct EventStreamParser {
     private var lines = LineSplitter(separators: .ascii)
     private var (type, data, id): (String, String, String)
     private var hasData = false
-    /// The number of bytes of a byte order mark that were found at the beginning; `nil` after the beginning.
+    /// The number of bytes of a byte order mark that were found at the start of the stream; `nil` after the start.
     private var mark: Int? = 0
 
     /// - Parameters:

@@ -4,19 +4,19 @@ public import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// Admits calls as a ``Throttler`` decides, and reports their results to it.
+/// Admits calls by the decisions of a ``Throttler``, and reports their results to it. A throttler limits the rate of calls by quotas.
 ///
-/// A call that is not admitted fails at once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay, or waits if its
-/// turn comes within the permitted waiting time. It never waits past its deadline: if its turn would come later, it fails at once.
+/// A call that exceeds a quota waits if it can be sent within the permitted waiting time and before its deadline. Otherwise, it fails at
+/// once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay.
 ///
 /// ```swift
 /// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(2)))
 /// ```
 ///
-/// Use the parameter `throttle` of `APIClient` if the quotas need not survive a restart and no call should wait. In the standard order, the
-/// middleware is inside of the retries, so each attempt counts against the quotas, as it does on the server.
+/// If the quotas need not survive a restart and no call should wait, use the parameter `throttle` of `APIClient` instead. In the standard
+/// order, the middleware is inside the retries. So each attempt counts against the quotas, as it does on the server.
 public struct ThrottleMiddleware: ClientMiddleware {
-    /// Decides, and learns from responses.
+    /// Decides about calls, and learns limits from responses.
     private let throttler: Throttler
     private let longestWait: Duration
     private let user: @Sendable () -> String?
@@ -24,8 +24,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
     /// Creates a middleware.
     /// - Parameters:
     ///   - throttler: The throttler that decides. Several clients can share one.
-    ///   - longestWait: The maximum time that a call waits for its turn; zero by default.
-    ///   - user: Returns the user whose quotas a call counts against: a name that stays the same over restarts.
+    ///   - longestWait: The maximum time that a call waits before it is sent; zero by default.
+    ///   - user: Returns the user whose quotas a call counts against. The name must stay the same after a restart.
     public init(
         _ throttler: Throttler,
         waitingUpTo longestWait: Duration = .zero,
@@ -36,9 +36,9 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
-    /// Waits for the turn of a call, sends it, and reports its result. If the server requests a delay, the count is saved before the
-    /// response is returned, so that the delay survives a restart.
-    /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`; errors of the call.
+    /// Waits until a call may be sent, sends it, and reports its result. If a returned response contains a delay of the server, the count
+    /// is saved first, so that the delay survives a restart. If the call throws, its result is counted, but saved only with the next call.
+    /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -71,18 +71,18 @@ public struct ThrottleMiddleware: ClientMiddleware {
 }
 
 extension Throttler {
-    /// Ends a call with a response. A delay that the server requests is saved before another call is admitted.
+    /// Ends a call with a response. If the server requests a delay, the delay is saved before another call is admitted.
     fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
         finish(call, with: end)
         changed(user)
-        // The response is available. If the task is canceled now, only the save is lost, and the next call repeats it.
+        // The response is already available. If the task is canceled now, only the save is lost. The next call repeats the save.
         if end.asksToWait { try? await save(user) }
     }
 }
 
 extension CallEnd {
-    /// Creates the end of a call from a response: with the server's limits in all drafts and dialects, and the delay that it
-    /// requests.
+    /// Creates the end of a call from a response. It contains the server's limits, in all drafts and dialects of the headers, and the delay
+    /// that the server requests.
     /// - Parameter now: The local wall clock, used when the response carries no `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
@@ -101,8 +101,8 @@ extension CallEnd {
             ? .refused(limits: limits, retryAfter: retryAfter) : .responded(limits: limits, retryAfter: retryAfter)
     }
 
-    /// Creates the end of a failed call. It determines whether the call counts: a request that never left the client is withdrawn, one that
-    /// may have reached the server counts.
+    /// Creates the end of a failed call. If the request never left the client, the call doesn't count. If the request may have reached the
+    /// server, the call counts.
     init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:
@@ -130,7 +130,7 @@ extension CallEnd {
         }
     }
 
-    /// Returns the server's limits in the headers of a response, by its `Date`.
+    /// Returns the server's limits from the headers of a response. Times are computed from its `Date`.
     private static func limits(in headers: HTTPFields, now: Date) -> [ServerLimit] {
         var fields: [String: [String]] = [:]
         for field in headers {
@@ -143,6 +143,6 @@ extension CallEnd {
         return ServerLimit.decode(now: Int64(date.timeIntervalSince1970)) { fields[$0] ?? [] }
     }
 
-    /// The beginnings of the names of fields with limits.
+    /// The prefixes of the names of headers with limits.
     private static let prefixes = ["ratelimit", "x-ratelimit-", "x-rate-limit-", "anthropic-ratelimit-"]
 }

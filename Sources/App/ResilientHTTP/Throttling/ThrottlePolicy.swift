@@ -3,8 +3,8 @@ public import RateLimiting
 
 /// The maximum rate of an app's calls, by endpoint.
 ///
-/// Each endpoint has separate quotas: two methods of one route, or two routes, share none. If an endpoint has several quotas,
-/// such as one per minute and one per hour, a call must fit into all of them.
+/// Each endpoint has separate quotas. For example, two methods of one route don't share a quota. If an endpoint has several quotas, such as
+/// one per minute and one per hour, a call must fit into all of them.
 ///
 /// ```swift
 /// var policy = ThrottlePolicy(others: .requests(30, per: .seconds(60), name: "minute"))
@@ -13,22 +13,22 @@ public import RateLimiting
 public struct ThrottlePolicy: Hashable, Sendable {
     /// The quotas of endpoints without a rule.
     public private(set) var others: [RateLimitPolicy]
-    /// The additional delay for callers that are refused repeatedly; none if `nil`.
+    /// The additional delay for callers that are refused repeatedly; `nil` for no additional delay.
     public var penalty: RefusalPenalty?
-    /// The number of consecutive refusals at one endpoint after which the app should inform the user, once.
+    /// The number of consecutive refusals at one endpoint after which the app should inform the user. The app should do this only once.
     public var refusalsWorthReporting = 5
     /// The maximum number of callers that wait at one endpoint.
     public var maximumWaiters = 100
     /// The maximum delay that a server can impose.
     public var longestBlock: Duration = .seconds(3_600)
-    /// The latency from which a response counts as slow.
+    /// The latency at which a response counts as slow.
     public var slowResponse: Duration = .seconds(2)
     /// The quotas by route, for every method.
     private var byRoute: [RouteTemplate: [RateLimitPolicy]] = [:]
     /// The quotas by method and route.
     private var byEndpoint: [Endpoint: [RateLimitPolicy]] = [:]
 
-    /// 10 calls per minute to `/api/activities`, 20 to `/api/streams`, 30 to any other endpoint.
+    /// 10 calls per minute to `/api/activities`, 20 calls to `/api/streams`, and 30 calls to any other endpoint.
     public static let appsInTheField: ThrottlePolicy = {
         var policy = ThrottlePolicy(others: .requests(30, per: .seconds(60), name: "minute"))
         policy.limit("/api/activities", to: .requests(10, per: .seconds(60), name: "minute"))
@@ -44,10 +44,10 @@ public struct ThrottlePolicy: Hashable, Sendable {
         self.others = others
     }
 
-    /// Sets the quotas of a route and replaces earlier ones. The route need not be registered elsewhere.
+    /// Sets the quotas of a route and replaces its earlier quotas. The route need not be registered elsewhere.
     /// - Parameters:
     ///   - route: The template of the route.
-    ///   - method: The method; if `nil`, every method, each with separate quotas.
+    ///   - method: The method; `nil` for every method. Each method then has separate quotas.
     ///   - quotas: The quotas. A call must fit into all of them.
     /// - Precondition: There is at least one quota.
     public mutating func limit(_ route: RouteTemplate, method: HTTPRequest.Method? = nil, to quotas: RateLimitPolicy...) {
@@ -90,11 +90,11 @@ public enum ThrottleDecision: Hashable, Sendable {
 public struct ThrottleStatus: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
-    /// The number of calls in the window of the quota that has the fewest left.
+    /// The number of counted calls of the quota that has the fewest calls left.
     public var count: Int
-    /// The maximum number of calls in that window.
+    /// The maximum number of calls of that quota.
     public var limit: Int
-    /// The number of further calls that would be admitted now, including limits learned from the server.
+    /// The number of further calls that would be admitted now. Limits learned from the server are included.
     public var remaining: Int
     /// The time until the next call is admitted; zero if it would be admitted now.
     public var nextAdmission: Duration
@@ -115,7 +115,7 @@ public struct ThrottleStatus: Hashable, Sendable {
     }
 }
 
-/// A call that the throttler refused, for analytics. It contains no user.
+/// A call that the throttler refused, for analytics. It doesn't contain the user.
 public struct ThrottleRefusal: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
@@ -127,6 +127,7 @@ public struct ThrottleRefusal: Hashable, Sendable {
     public var limit: Int
     /// The number of consecutive refusals at this endpoint, including this one.
     public var inARow: Int
-    /// Whether the app should inform the user now: true once per series, see ``ThrottlePolicy/refusalsWorthReporting``.
+    /// Whether the app should inform the user now. The value is `true` once per series of refusals, see
+    /// ``ThrottlePolicy/refusalsWorthReporting``.
     public var isWorthReporting: Bool
 }

@@ -6,21 +6,21 @@ import RateLimiting
 
 /// A store in which a throttler's counts survive a restart.
 ///
-/// The last saved snapshot counts. A throttler loads a user once, before that user's first call, and saves before each call is
-/// sent. It makes one save at a time, and concurrent calls share a save.
+/// A throttler loads the snapshot of a user once, before that user's first call. It saves a snapshot before each call is sent. A later
+/// snapshot replaces the earlier one. Only one save runs at a time, and concurrent calls share a save.
 public protocol ThrottleStore: Sendable {
     /// Returns the saved snapshot of a user, or `nil` if there is none.
     ///
-    /// - Throws: Any error if a snapshot exists and can't be read. The throttler then counts the shortest quota of each of the
-    ///   user's endpoints as used up.
+    /// - Throws: Any error if a snapshot exists and can't be read. For each endpoint of the user, the throttler then counts the shortest
+    ///   quota as used up.
     func load(user: String?) async throws -> ThrottleSnapshot?
     /// Saves a snapshot and replaces the earlier one.
     ///
-    /// - Throws: Any error if it can't be saved. The throttler then logs the error and continues.
+    /// - Throws: Any error if the snapshot can't be saved. The throttler then logs the error and continues.
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
 
-/// The usage and the learned limits of one user's endpoints, in a form that can be saved. It contains templates of routes, and
+/// The usage and the learned limits of one user's endpoints, in a form that can be saved. It contains templates of routes. It contains
 /// neither the user nor ids.
 public struct ThrottleSnapshot: Hashable, Sendable, Codable {
     /// The state of one endpoint.
@@ -54,15 +54,15 @@ extension ThrottleTable {
 
 /// Stores a throttler's counts in a folder, in one small file per user that only its owner can read.
 ///
-/// A file is replaced atomically, so that a kill at any moment leaves the old or the new one. It isn't flushed to the disk, so
-/// a power loss can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of
-/// the users' names.
+/// A file is replaced atomically. If the process is killed, either the old or the new file remains. The file isn't flushed to the disk, so
+/// a power loss can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of the users'
+/// names.
 public final class ThrottleFile: ThrottleStore {
     /// The maximum size of a file that is read, in bytes.
     static let maximumSize = 4 * 1024 * 1024
 
     private let folder: URL
-    /// The queue on which files are read and written, because the calls block.
+    /// The queue on which files are read and written. These calls block.
     private let queue = DispatchQueue(label: "holdfast.throttle-file")
 
     /// Creates a store.
@@ -73,7 +73,7 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Returns the saved snapshot of a user, or `nil` if there is none.
-    /// - Throws: `POSIXError` if the file can't be read, with `EIO` if it is too large; `DecodingError` if it isn't a snapshot.
+    /// - Throws: `POSIXError` if the file can't be read, with `EIO` if it is too large. `DecodingError` if it isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)
         return try await onQueue {

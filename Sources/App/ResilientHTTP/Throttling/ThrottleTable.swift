@@ -8,20 +8,20 @@ struct ThrottleKey: Hashable, Sendable {
     var endpoint: Endpoint
 }
 
-/// The limits of all users and endpoints. The number is bounded; an insertion checks two other entries for expiry, and nothing scans the
-/// table.
+/// The limits of all users and endpoints. Each pair of user and endpoint has a slot. The number of slots is limited. Each insertion checks
+/// two other slots and removes them if they have expired, so that no operation scans the whole table.
 ///
-/// A value, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once; a slot with waiting callers is
-/// never removed. When the table is full, new keys share the slot ``overflow``: their calls count together.
+/// A value type, guarded by the mutex of the throttler. Invariants: `rotation` contains each key of `slots` once. A slot with waiting
+/// callers is never removed. When the table is full, all new keys share the slot ``overflow``, so their calls are counted together.
 struct ThrottleTable: Sendable {
     /// The key that new keys share when the table is full. It is not saved.
     static let overflow = ThrottleKey(user: nil, endpoint: Endpoint(.init("ANY") ?? .get, "/{any}"))
 
     /// The quotas by endpoint.
     let policy: ThrottlePolicy
-    /// For users whose saved counts could not be read, the time at which their quotas count as used up.
+    /// For users whose saved counts could not be read: the time at which their quotas count as used up.
     var spent: [String?: Int64] = [:]
-    /// The number of slots from which new keys share one.
+    /// The number of slots at which the table is full.
     private let capacity: Int
     private var slots: [ThrottleKey: Slot] = [:]
     /// The keys in the order in which they are checked for expiry.
@@ -37,11 +37,11 @@ struct ThrottleTable: Sendable {
     var count: Int { slots.count }
     var keys: some Collection<ThrottleKey> { slots.keys }
 
-    /// Returns the slot of a key, or a new one, which is not stored.
+    /// Returns the slot of a key. If the key has no slot, a new slot is returned, but not stored.
     func slot(of key: ThrottleKey) -> Slot { slots[key] ?? newcomer(key) }
 
-    /// Returns the key under which a key's calls are counted, and creates its slot: the key itself, or the shared one if there
-    /// is no room.
+    /// Returns the key under which a key's calls are counted, and creates its slot. This is the key itself, or the shared key if the table
+    /// is full.
     mutating func admitKey(_ key: ThrottleKey, at now: Int64) -> ThrottleKey {
         if slots[key] != nil { return key }
         dropFresh(at: now)
@@ -82,13 +82,13 @@ struct ThrottleTable: Sendable {
 }
 
 extension ThrottleTable {
-    /// The state of one user and endpoint: the limit, and the callers that wait for their turn.
+    /// The state of one user and endpoint: the limit, and the callers that wait until they may send.
     ///
-    /// Callers are admitted in the order of their arrival. Only the first waiter sleeps until an instant; the others sleep until they are
-    /// woken. Each change of the limit must be followed by ``wakeChanged(at:)``, because it may move turns.
+    /// Callers are admitted in the order of their arrival. Only the first waiter sleeps until an instant. The other waiters sleep until
+    /// they are woken. Call ``wakeChanged(at:)`` after each change of the limit, because it may change when waiters are admitted.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
-        /// The waiting callers, with the latest acceptable instants of their turns.
+        /// The waiting callers, each with the latest instant at which it must be admitted.
         var line = WaiterLine<Int64>()
         /// The instant until which the first waiter sleeps.
         private var firstTurn = Int64.max
@@ -99,13 +99,13 @@ extension ThrottleTable {
         enum Step: Sendable {
             /// The call may be sent.
             case admitted(Throttler.Call)
-            /// The turn would come too late.
+            /// The call would be admitted too late.
             case refused(ThrottleRefusal)
-            /// Sleep until an instant, or until woken. Only the first waiter has an instant.
+            /// The caller sleeps until an instant, or until it is woken. Only the first waiter has an instant.
             case sleep(until: Int64?)
         }
 
-        /// Decides about a new call: it is admitted, refused, or waits behind the others.
+        /// Decides about a new call. The call is admitted, refused, or waits after the other callers.
         mutating func enter(
             _ key: ThrottleKey,
             latest: Int64,
@@ -145,8 +145,8 @@ extension ThrottleTable {
             return (.sleep(until: place == 0 ? turn : nil), nil)
         }
 
-        /// Wakes the waiters whose situation has changed: the first if it may proceed earlier; otherwise also those whose turns
-        /// would now come too late. O(1), O(waiters) in the latter case.
+        /// Wakes the waiters that must decide again. If the first waiter may proceed earlier, only this waiter is woken. Otherwise, the
+        /// waiters that would now be admitted too late are also woken. O(1), or O(waiters) in the latter case.
         mutating func wakeChanged(at now: Int64) -> [WaiterLine<Int64>.Wake] {
             guard !line.isEmpty else { return [] }
             let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)
@@ -167,7 +167,7 @@ extension ThrottleTable {
             return line.wakeAll { place, _ in place == 0 }.first
         }
 
-        /// Returns the delays of the next callers, if each one is sent as early as possible.
+        /// Returns the delays of the next callers, if each caller is sent as early as possible.
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }
 
         /// Counts a call.
@@ -175,7 +175,7 @@ extension ThrottleTable {
             Throttler.Call(key: key, admitted: limit.begin(at: now))
         }
 
-        /// Counts a refusal, which may increase the delay of a caller that ignores its delays.
+        /// Counts a refusal. If a caller ignores its delays, its delay may increase.
         private mutating func refuse(_ key: ThrottleKey, _ hold: Hold, at now: Int64, policy: ThrottlePolicy) -> ThrottleRefusal {
             var hold = hold
             // The penalty may increase the delay.

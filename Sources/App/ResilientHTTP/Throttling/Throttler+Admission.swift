@@ -10,18 +10,18 @@ extension Throttler {
         case admitted(Call)
         /// The call must not be sent.
         case refused(ThrottleRefusal)
-        /// The call waits, with a number and until an instant.
+        /// The call waits. It has a number and a latest instant at which it must be admitted.
         case inLine(ThrottleKey, id: UInt64, latest: Int64)
     }
 
-    /// Admits a call, at once or when its turn comes. The count is saved before the function returns.
+    /// Admits a call when it may be sent. The count is saved before the function returns.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
-    ///   - user: The user whose quota it takes from; `nil` for none.
-    ///   - longest: The maximum waiting time. A call whose turn would come later is refused at once.
-    /// - Throws: ``APIError`` of the kind `throttled` with the delay; `CancellationError` if the task is canceled before its turn. The call
-    ///   is not counted then.
+    ///   - user: The user whose quotas the call counts against; `nil` for none.
+    ///   - longest: The maximum waiting time. A call that would wait for longer is refused at once.
+    /// - Throws: ``APIError`` of the kind `throttled` with the delay. `CancellationError` if the task is canceled before the call is
+    ///   admitted. In both cases, the call is not counted.
     func admit(_ endpoint: Endpoint, user: String?, waitingUpTo longest: Duration) async throws -> Call {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: longest) {
         case .admitted(let call): return try await saved(call)
@@ -68,8 +68,8 @@ extension Throttler {
         }
     }
 
-    /// Waits until the turn comes, or is known to come too late. Each time the caller wakes, it decides again under the lock. A caller that
-    /// is canceled leaves the line and passes its turn on.
+    /// Waits until the call is admitted, or until it would be admitted too late. Each time the caller wakes, it decides again under the
+    /// lock. If the caller is canceled, it leaves the line and wakes the next caller.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in
@@ -98,7 +98,7 @@ extension Throttler {
         }
     }
 
-    /// Sleeps until an instant, if there is one, or until woken.
+    /// Sleeps until an instant, if there is one, or until the caller is woken.
     private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
         let park: @Sendable (WaiterLine<Int64>.Wake) -> Bool = { [self] wake in
             state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }

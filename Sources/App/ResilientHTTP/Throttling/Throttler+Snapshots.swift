@@ -8,21 +8,21 @@ extension Throttler {
     struct SavedUser: Sendable {
         /// The number of changes so far.
         var changes: UInt64 = 0
-        /// The number of changes at the begin of the last successful save.
+        /// The number of changes at the beginning of the last successful save.
         var saved: UInt64 = 0
         /// Whether the last save failed, so that the next failure is not logged.
         var isFailing = false
     }
 
-    /// Returns the usage and the learned limits of a user, such as to save them with other data of the app. O(endpoints).
+    /// Returns the usage and the learned limits of a user. Use it to save them with other data of the app. O(endpoints).
     /// - Parameter user: The user; `nil` for calls without a user.
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds saved usage to a user's. The current usage stays, so that calls since the start are counted, too. O(endpoints).
+    /// Adds saved usage to the current usage of a user, so that calls since the start are counted, too. O(endpoints).
     /// - Parameters:
-    ///   - snapshot: The saved usage. One of another version is ignored. Usage that has left its window since is not counted.
+    ///   - snapshot: The saved usage. A snapshot of another version is ignored. Usage that is older than its quota's window is not counted.
     ///   - user: The user; `nil` for calls without a user.
     public func restore(_ snapshot: ThrottleSnapshot, user: String? = nil) {
         guard snapshot.version == 1 else { return }
@@ -37,8 +37,8 @@ extension Throttler {
         }
     }
 
-    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call it because a call failed: the server still counts the
-    /// calls.
+    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call it after a failed call, because the server still
+    /// counts the earlier calls.
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - user: The user; `nil` for calls without a user.
@@ -74,8 +74,9 @@ extension Throttler {
 }
 
 extension Throttler {
-    /// Loads a user's saved counts, once. The first call does it automatically; call it before if the app shows the counts earlier.
-    /// Concurrent calls share one load. If the counts can't be read, a warning is logged and the shortest quotas count as used up.
+    /// Loads a user's saved counts once. The first call of the user loads them automatically. Call this method earlier if the app shows the
+    /// counts before that. Concurrent calls share one load. If the counts can't be read, a warning is logged, and the shortest quotas count
+    /// as used up.
     ///
     /// - Parameter user: The user; `nil` for calls without a user.
     /// - Throws: `CancellationError` if the task is canceled before the end.
@@ -107,7 +108,8 @@ extension Throttler {
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's state, unless a save that began after the last change has done so. Consecutive errors are logged once.
+    /// Saves a user's state, unless a save that began after the last change has already done so. Of several consecutive errors, only the
+    /// first is logged.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the end.
     func save(_ user: String?) async throws {
@@ -142,6 +144,6 @@ extension Throttler {
         }
     }
 
-    /// An error that reports a snapshot of a later version.
+    /// The error for a snapshot of a later version.
     private struct UnknownVersion: Error {}
 }

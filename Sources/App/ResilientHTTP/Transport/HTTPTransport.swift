@@ -3,15 +3,15 @@ public import HTTPTypes
 
 /// An HTTP engine: it sends one request to a server and returns the response.
 ///
-/// Implement it to use another HTTP engine, or to return prepared responses in a test. To change requests and responses, or to
-/// delay requests, use ``ClientMiddleware`` instead.
+/// Implement this protocol to use another HTTP engine, or to return prepared responses in a test. To change or delay requests, or to change
+/// responses, use ``ClientMiddleware`` instead.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
     ///   - body: The body, if there is one.
-    ///   - timeout: The maximum duration of the exchange, from the call to the last byte of the response's body. After it, the
-    ///     transport ends the exchange with the code ``TransportError/Code/timeout``, thrown by this function or by the body.
+    ///   - timeout: The maximum duration of the exchange, from the call to the last byte of the response's body. When it has passed, the
+    ///     transport ends the exchange. This function or the body then throws the code ``TransportError/Code/timeout``.
     /// - Returns: The head of the response with any status, and the body as it arrives.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func send(
@@ -20,18 +20,18 @@ public protocol HTTPTransport: Sendable {
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody)
 
-    /// Sends a request once and returns the response when its head has arrived, for a body of any size that may be read slowly
-    /// or never end.
+    /// Sends a request once and returns the response when its head has arrived. The body may have any size, be read slowly, or never end.
     ///
-    /// The transport buffers a bounded part of the body, so a reader that pauses also pauses the server. If the body is
-    /// released before its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``, so that
-    /// `timeout` limits the body as well.
+    /// The transport buffers only a limited part of the body, so a reader that pauses also pauses the server. If the body is released
+    /// before its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``. In this case, `timeout` also
+    /// limits the body.
     /// - Parameters:
     ///   - request: The request without its body, with scheme, authority and path.
-    ///   - body: The body, if there is one. It is sent before the response is returned, unless the server refuses the request earlier.
+    ///   - body: The body, if there is one. The whole body is sent before the response is returned, unless the server refuses the request
+    ///     earlier.
     ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader of the response takes no
-    ///     bytes doesn't count.
+    ///   - idleTimeout: The maximum time without a byte in either direction. The time in which the reader of the response takes no bytes
+    ///     doesn't count.
     /// - Returns: The head of the response with any status, and the body.
     /// - Throws: ``TransportError`` if no head of a response is received.
     func stream(
@@ -55,15 +55,15 @@ extension HTTPTransport {
 
 /// The rules for redirects, which all transports follow.
 ///
-/// Only GET and HEAD requests are redirected, because the caller must decide whether any other request may be sent twice.
-/// `Authorization` and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
+/// Only GET and HEAD requests are redirected. For any other request, the caller must decide whether it may be sent twice. `Authorization`
+/// and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
 public enum Redirection {
-    /// The maximum number of redirects of one request. The next one is returned as the response.
+    /// The maximum number of redirects of one request. After them, the next redirect is returned as the response.
     public static let most = 10
 
     /// Returns the redirected request.
     ///
-    /// - Returns: `nil` if the response is not a redirect, or if the redirect is not followed.
+    /// - Returns: `nil` if the response is not a redirect, or if the redirect must not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,
@@ -85,7 +85,7 @@ public enum Redirection {
         return next
     }
 
-    /// The scheme, the host and the port, where a missing port becomes the default.
+    /// The scheme, the host and the port. A missing port is replaced by the default port.
     private static func origin(_ request: HTTPRequest) -> String {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority?.lowercased() ?? "")
         let hasPort = authority.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true

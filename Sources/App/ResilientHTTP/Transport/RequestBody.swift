@@ -13,9 +13,9 @@ import Synchronization
 public struct RequestBody: Sendable {
     /// Writes a body chunk by chunk.
     ///
-    /// `write` returns when the transport accepts the next chunk. The function throws if the body can't be produced, and
-    /// rethrows the error of `write`, by which the transport reports that it accepts no more. It must end when its task is
-    /// canceled, because the call waits for it.
+    /// `write` returns when the transport accepts the next chunk. If `write` throws, the transport accepts no more chunks, and the function
+    /// must rethrow the error. The function throws another error if the body can't be produced. It must end when its task is canceled,
+    /// because the call waits for it.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// The source of the bytes.
@@ -24,7 +24,7 @@ public struct RequestBody: Sendable {
         case bytes([UInt8])
         /// A file, which is read again for each attempt.
         case file(URL)
-        /// A function that produces the bytes, called once for each attempt. Without a length, the body is sent with
+        /// A function that produces the bytes. The transport calls it once for each attempt. Without a length, the body is sent with
         /// `Transfer-Encoding: chunked` (RFC 9112 §7.1). With a length, the function must write exactly that number of bytes.
         case stream(length: Int64?, write: Writer)
     }
@@ -33,10 +33,10 @@ public struct RequestBody: Sendable {
     public var content: Content
     /// The value of `Content-Type`.
     public var contentType: String
-    /// Whether the body must not be sent a second time, such as a one-time code, or can't be, such as a stream that can only be
-    /// read once. A call with it is never retried.
+    /// Whether the body must not or can't be sent a second time. For example, a one-time code must not, and a stream that can be read only
+    /// once can't. A call with such a body is never retried.
     public var isOneShot: Bool
-    /// Called as the transport takes the bytes, on any thread. It starts at 0 again if the body is sent again.
+    /// Called as the transport takes the bytes, on any thread. If the body is sent again, the progress starts again at 0.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a body from bytes in memory.
@@ -63,7 +63,7 @@ public struct RequestBody: Sendable {
         self.init(.stream(length: length, write: write), contentType: contentType)
     }
 
-    /// Creates a body from a sequence that can only be read once. A call with it is never retried.
+    /// Creates a body from a sequence that can only be read once. A call with this body is never retried.
     public init<Chunks: AsyncSequence & Sendable>(
         oneShot chunks: Chunks,
         length: Int64? = nil,
@@ -86,7 +86,7 @@ public struct RequestBody: Sendable {
     /// Whether the bytes are in memory and no progress is reported.
     var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
 
-    /// The number of bytes, if it is known before the body is sent. That of a file is read from the file system.
+    /// The number of bytes, if it is known before the body is sent. The length of a file is read from the file system.
     public var length: Int64? {
         switch content {
         case .bytes(let bytes): Int64(bytes.count)
@@ -105,7 +105,7 @@ public struct RequestBody: Sendable {
 
 /// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
-    /// The number of transferred bytes, including those of an earlier download that was resumed.
+    /// The number of transferred bytes. If a download was resumed, the bytes of the earlier download are included.
     public var completed: Int64
     /// The number of bytes of the whole transfer; `nil` if it is unknown.
     public var total: Int64?
@@ -124,14 +124,14 @@ extension RequestBody {
     /// The size of the chunks of bytes in memory and of files.
     public static let chunkSize = 65_536
 
-    /// Writes the body for one attempt, for a transport whose engine accepts chunks. It doesn't report progress: the transport
-    /// knows better which bytes its engine has sent.
+    /// Writes the body for one attempt, for a transport whose engine accepts chunks. The method doesn't report progress, because the
+    /// transport knows better which bytes its engine has sent.
     ///
-    /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or has
-    ///   another length than specified; otherwise the error of `write`.
+    /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or has another length
+    ///   than specified. Otherwise, the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
         let written = Atomic<Int64>(0)
-        // Distinguishes errors of the engine from those of the body.
+        // Distinguishes the engine's errors from the body's errors.
         let refusal = Mutex<(any Error)?>(nil)
         let length = length
         let count: @Sendable ([UInt8]) async throws -> Void = { chunk in

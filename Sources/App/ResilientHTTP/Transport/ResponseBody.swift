@@ -11,14 +11,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     private let source: Source
 
-    /// Creates a body from a stream, whose errors should be ``TransportError``.
+    /// Creates a body from a stream. The stream should throw ``TransportError``.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
         source = .stream(chunks)
     }
 
     /// Creates a body from a function that returns the next chunk, or `nil` at the end.
     ///
-    /// This is cheaper than a stream. Only one reader at a time calls the function, which should throw ``TransportError``.
+    /// This is cheaper than a stream. Only one reader at a time calls the function. The function should throw ``TransportError``.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
         source = .pull(next)
     }
@@ -61,8 +61,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns the bytes of a body that is in memory and has at most `limit` bytes; `nil` for any other, which must be
-    /// collected.
+    /// Returns the bytes of a body that is in memory and has at most `limit` bytes. For any other body it returns `nil`, and the body must
+    /// be collected.
     func whole(upTo limit: Int) -> [UInt8]? {
         if case .whole(let bytes) = source, bytes.count <= limit { bytes } else { nil }
     }
@@ -82,10 +82,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 bytes.append(contentsOf: chunk.prefix(limit - bytes.count))
                 return (bytes, true)
             }
-            // Small bodies have one chunk, which need not be copied.
+            // A small body has one chunk, which need not be copied.
             if bytes.isEmpty { bytes = chunk } else { bytes.append(contentsOf: chunk) }
         }
-        // A stream ends without an error if its reader is canceled. The body would then appear to be complete.
+        // If its reader is canceled, a stream ends without an error. The body would then appear to be complete.
         try Task.checkCancellation()
         return (bytes, false)
     }

@@ -7,14 +7,14 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         /// The name of the code.
         public let rawValue: String
 
-        /// Creates a code, such as one of an engine.
+        /// Creates a code, such as for an error of another HTTP engine.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// The device has no connection.
         public static let noInternet = Self(rawValue: "noInternet")
-        /// The server could not be reached: no such name, no route, connection refused.
+        /// The server could not be reached: the name doesn't exist, there is no route, or the connection was refused.
         public static let unreachable = Self(rawValue: "unreachable")
         /// The connection broke.
         public static let connectionLost = Self(rawValue: "connectionLost")
@@ -34,7 +34,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public var code: Code
     /// The engine's description, for a log.
     public var message: String
-    /// Whether a byte of the request may have reached the server. `false` only if that is certain.
+    /// Whether a byte of the request may have reached the server. The value is `false` only if certainly no byte has.
     public var wasSent: Bool
     /// The engine's error.
     public var cause: (any Error)?
@@ -56,8 +56,8 @@ extension APIError {
     ///
     /// - Parameters:
     ///   - error: The transport's error.
-    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If not, and if a byte of it may have
-    ///     been sent, it is unknown whether it took effect.
+    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If it can't, and a byte of it may have been sent,
+    ///     the outcome of the request is unknown.
     ///   - context: The operation of the app.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
@@ -70,11 +70,11 @@ extension APIError {
             }
         let isUnknown = error.wasSent && !isSafeToRepeat && (kind == .network || kind == .timeout)
         self.init(isUnknown ? .unknownOutcome : kind, context: context, underlying: error)
-        // A retry would meet the same certificate; another network may present a valid one.
+        // The server would send the same certificate for a retry. On another network, the certificate may be valid.
         if error.code == .untrusted { retry = .never }
     }
 
-    /// Creates the error for any error that a call threw.
+    /// Creates the error for any error thrown by a call.
     init(_ error: any Error, isSafeToRepeat: Bool, context: String?) {
         if let error = error as? TransportError {
             self.init(error, isSafeToRepeat: isSafeToRepeat, context: context)
@@ -94,7 +94,7 @@ extension APIError {
 }
 
 extension TransportError: APIErrorConvertible {
-    /// Returns the error for a request whose outcome doesn't matter: it reports the failure of the transport.
+    /// Returns the error for a request whose outcome doesn't matter. It describes the failure of the transport.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }
