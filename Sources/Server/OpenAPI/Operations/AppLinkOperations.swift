@@ -3,8 +3,8 @@ import StrictJSON
 
 extension OperationGroup {
     /// Returns the operations that serve files under `/.well-known` for phones and password managers.
-    /// - Parameter settings: The settings, which turn the files for Apple and Android on. The redirect of `/.well-known/change-password` is
-    ///   always included.
+    /// - Parameter settings: The settings. They determine whether the files for Apple and Android are included. The redirect of
+    ///   `/.well-known/change-password` is always included.
     static func appLinks(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Links that open apps",
@@ -69,7 +69,7 @@ extension OperationGroup {
         ]
     )
 
-    /// The header by which services avoid downloading keys that they already have (RFC 9110 §13.1.2).
+    /// The header with which a service avoids downloading keys that it already has (RFC 9110 §13.1.2).
     private static let ifNoneMatch = APIParameter(
         name: "If-None-Match",
         place: .header,
@@ -77,8 +77,8 @@ extension OperationGroup {
         about: "The `ETag` of the keys that the client has."
     )
 
-    /// The time for which services may use the keys without a request: 300 seconds. A new key is published 360 seconds before it signs, so
-    /// each service has it in time.
+    /// The time for which a service may use the keys without a new request: 300 seconds. The server publishes a new key 360 seconds before
+    /// it signs tokens with this key, so each service has the key in time.
     private static let cacheControl = APIHeader(
         name: "Cache-Control",
         schema: .text(),

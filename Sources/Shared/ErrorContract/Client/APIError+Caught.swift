@@ -128,8 +128,8 @@ extension APIError {
         }
     }
 
-    /// Returns the error's text for users; `nil` if it has no such text, or if the text seems to be internal, such as a stack trace. Texts of the
-    /// system are not used, because they are not written for users and may contain file names and addresses.
+    /// Returns the error's text for users; `nil` if it has no such text. `nil` also if the text seems to be internal, such as a stack
+    /// trace. Texts of the system are not used, because they are not written for users and may contain file names and addresses.
     private static func text(for error: any Error, _ coded: NSError) -> String? {
         let text = (error as? any LocalizedError)?.errorDescription ?? coded.userInfo[NSLocalizedDescriptionKey] as? String
         guard let text, !text.isEmpty, !UserFacingText.isInternal(text) else { return nil }
