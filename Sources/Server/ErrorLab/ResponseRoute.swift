@@ -165,7 +165,7 @@ struct LabResponseDelivery: Sendable {
         return Response(status: .init(code: plain.status), headers: plain.headers, body: body)
     }
 
-    /// Splits a slow body into at most 20 chunks of equal size; any other body is one chunk.
+    /// Splits a slow body into at most 20 chunks of equal size. Any other body is one chunk.
     private static func pieces(of bytes: [UInt8], isSlow: Bool) -> [ArraySlice<UInt8>] {
         guard isSlow, !bytes.isEmpty else { return bytes.isEmpty ? [] : [bytes[...]] }
         let size = (bytes.count + maximumPieces - 1) / maximumPieces

@@ -86,7 +86,7 @@ public struct LabParameter: Hashable, Sendable {
     ]
 
     /// Returns the raw values of an enumeration as a choice.
-    /// - Parameter type: The enumeration, whose cases are listed in their order.
+    /// - Parameter type: The enumeration. Its cases are listed in their order.
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
         .choice(type.allCases.map(\.rawValue))
     }

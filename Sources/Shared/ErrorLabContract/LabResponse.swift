@@ -77,7 +77,7 @@ public struct LabResponse: Hashable, Sendable {
     ///   - outcome: The outcome of the calls that fail.
     ///   - retryAfter: The delay, if it differs from the outcome's.
     ///   - times: The number of calls that fail; `nil` for all.
-    ///   - session: The session whose calls are counted together.
+    ///   - session: The name of the session. Calls with the same name are counted together.
     public init(
         _ outcome: LabOutcome = .ok,
         retryAfter: LabRetryAfter? = nil,

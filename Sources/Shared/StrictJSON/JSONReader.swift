@@ -312,7 +312,7 @@ struct JSONMembers {
         if list.count == Self.few { fingerprints = list.reduce(0) { $0 | Self.fingerprint(of: $1.key) } }
         let fingerprint = Self.fingerprint(of: key)
         defer { fingerprints |= fingerprint }
-        // A key whose bit is not set yet is new.
+        // If the bit of the key isn't set, the key is new.
         guard fingerprints & fingerprint != 0 else { return nil }
         return positions.isEmpty ? list.firstIndex(of: key) : positions[key]
     }

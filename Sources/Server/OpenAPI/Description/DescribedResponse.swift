@@ -3,8 +3,8 @@ package import StrictJSON
 
 /// A response without an error code. Responses with error codes are derived from ``APIOperation/codes(_:)``.
 ///
-/// Pages are an exception. If the errors of an operation are pages, the operation describes each page with this type, because the text of
-/// the page depends on the operation.
+/// Pages are an exception. An operation with pages as errors describes each page with this type, because the text of the page depends on
+/// the operation.
 package struct DescribedResponse: Sendable {
     /// A body in one media type.
     package struct Content: Sendable {

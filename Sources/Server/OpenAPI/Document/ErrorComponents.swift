@@ -199,7 +199,7 @@ package struct ErrorExample {
     /// - Parameter base: The address before the path of the code's page.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 
-    /// The English text. Codes whose text has variable parts get a typical text.
+    /// The English text. If the text of a code has variable parts, the result is a typical text.
     private var message: String {
         let text: LocalizedText =
             switch definition.code {

@@ -46,7 +46,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The default form, whose members are in an object:
+    /// The default form. Its members are in an object:
     /// `{"error":{"code":"…","message":"…","details":{…},"timestamp":"…","request_id":"…"}}`
     static let standard = NamedSchema(
         "Error",

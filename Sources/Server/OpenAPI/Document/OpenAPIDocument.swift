@@ -108,7 +108,7 @@ extension OpenAPIDocument {
     /// Returns the Operation Object of an operation (OpenAPI 3.1 §4.8.10).
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - group: The operation's group, whose title becomes the operation's tag.
+    ///   - group: The operation's group. Its title becomes the operation's tag.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -164,7 +164,7 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// Returns the response for a status whose errors are pages. The description lists the response without an error first, then the codes.
+    /// Returns the response for a status with pages as errors. The description lists the response without an error first, then the codes.
     private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [

@@ -19,7 +19,7 @@ public struct APIDescription: Sendable {
     public let groups: [OperationGroup]
 
     /// Creates the description of a server.
-    /// - Parameter settings: The settings of the server. Operations that the settings turn off are left out.
+    /// - Parameter settings: The settings of the server. Operations that the settings disable are not included.
     /// - Complexity: O(number of operations). The schemas of requests are recorded once for each process.
     public init(settings: APISettings) {
         self.settings = settings

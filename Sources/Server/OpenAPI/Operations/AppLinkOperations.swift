@@ -14,7 +14,7 @@ extension OperationGroup {
         )
     }
 
-    /// The file by which Apple's systems open links in an app. Apple doesn't follow redirects.
+    /// The file that allows Apple's systems to open links in an app. Apple doesn't follow redirects.
     private static let appleAssociation = APIOperation(
         method: .get,
         path: "/.well-known/apple-app-site-association",
@@ -24,7 +24,7 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(appleFile, example: appleExample))]
     )
 
-    /// The file by which Android opens links in an app. Android doesn't follow redirects.
+    /// The file that allows Android to open links in an app. Android doesn't follow redirects.
     private static let androidLinks = APIOperation(
         method: .get,
         path: "/.well-known/assetlinks.json",
@@ -34,7 +34,7 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(androidFile, example: androidExample))]
     )
 
-    /// The redirect by which password managers find the page for a new password. Its path is a convention of the W3C ("A Well-Known URL for
+    /// The redirect to the page for a new password, for password managers. Its path is a convention of the W3C ("A Well-Known URL for
     /// Changing Passwords").
     private static let changePassword = APIOperation(
         method: .get,
@@ -45,7 +45,7 @@ extension OperationGroup {
         responses: [DescribedResponse(302, "The page.", headers: [location])]
     )
 
-    /// The keys by which other services verify access tokens.
+    /// The keys with which other services verify access tokens.
     static let tokenKeys = OperationGroup(
         "Keys of access tokens",
         "Other services verify access tokens with these keys, without a secret of this server.",

@@ -47,7 +47,7 @@ private final class RecordedMembers {
 
     /// Creates an empty list for a type.
     /// - Parameters:
-    ///   - type: The type, whose name becomes the name of the schema.
+    ///   - type: The type. Its name becomes the name of the schema.
     ///   - optional: The presence of members that the type reads with `decodeIfPresent`.
     init(of type: Any.Type, optional: Field.Presence) {
         let path = String(reflecting: type).split(separator: ".")

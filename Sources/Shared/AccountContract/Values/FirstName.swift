@@ -1,6 +1,6 @@
 import Foundation
 
-/// The name by which emails and screens greet a user: 1 to 60 characters on one line, without surrounding spaces.
+/// The name with which emails and screens greet a user: 1 to 60 characters on one line, without surrounding spaces.
 ///
 /// A name consists of letters, marks, spaces and the characters `'`, `’`, `.` and `-`. A client that registers another user's
 /// address also chooses the name in the emails to that user. Digits, phone numbers and web addresses are therefore refused.

@@ -45,7 +45,7 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     public var email: EmailAddress
     /// The password as the user typed it.
     public var password: Password
-    /// The device token that this device received in an earlier response, if there is one.
+    /// The device token that this device received in an earlier response; `nil` if it has none.
     public var deviceToken: DeviceToken?
 
     /// Creates a request.

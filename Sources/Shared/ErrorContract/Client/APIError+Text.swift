@@ -115,7 +115,7 @@ extension APIError {
         }
     }
 
-    /// Words before a time by which the time is part of a rate, such as "5 per 1 minute".
+    /// Words before a time. They show that the time is part of a rate, such as "5 per 1 minute".
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
     /// Returns the text for the kind. It is used if the response contains no text for the user.

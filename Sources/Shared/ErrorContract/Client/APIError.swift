@@ -53,8 +53,8 @@ public struct APIError: Error, Sendable {
     public var details: JSONObject
     /// Problems with single fields, in the order of the server; empty if the error concerns no field.
     public var violations: [FieldViolation]
-    /// The delay before a retry; `nil` if neither the server nor the client specified a delay. A delay of the server is in whole seconds,
-    /// from zero to ten years. It begins at the time of the response.
+    /// The delay before a retry; `nil` if no delay was specified. A delay of the server is in whole seconds, from zero to ten years. It
+    /// begins at the time of the response.
     public var retryAfter: Duration?
     /// Whether the JSON body and the headers of the response contain the same delay, ``retryAfter``.
     ///

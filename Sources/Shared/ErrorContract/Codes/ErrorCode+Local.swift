@@ -22,11 +22,10 @@ extension ErrorCode {
     public static let validationError = Self("VALIDATION_ERROR")
     /// The response had the status 429 and no code.
     public static let rateLimited = Self("RATE_LIMITED")
-    /// The client refused the call before it was sent, because of a quota of the app or because of a 429 that the server sent shortly
-    /// before.
+    /// The client refused the call before it was sent. The reason is a quota of the app, or a 429 that the server sent shortly before.
     public static let throttled = Self("THROTTLED")
-    /// The client refused the call before it was sent, because the server is failing. The client's gate (delays calls after a 503) or its
-    /// circuit breaker refused the call.
+    /// The client refused the call before it was sent, because the server is failing. Either the gate, which delays calls after a 503, or
+    /// the circuit breaker refused the call.
     public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
     /// The response did not have the expected shape.
     public static let decodingError = Self("DECODING_ERROR")

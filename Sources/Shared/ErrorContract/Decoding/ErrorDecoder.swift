@@ -15,7 +15,7 @@ import Timekeeping
 /// unrecognized body as a message.
 ///
 /// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. It has no state, so one decoder can be shared.
-/// - Complexity: O(n) for n bytes of the body, of which at most ``maximumBodySize`` are read.
+/// - Complexity: O(n) for n bytes of the body. At most ``maximumBodySize`` bytes are read.
 public struct ErrorDecoder: Sendable {
     /// The maximum number of bytes of a body that are read.
     public static let maximumBodySize = 65_536

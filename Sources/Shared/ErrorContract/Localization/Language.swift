@@ -40,7 +40,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     public static let spanish = Self("es")
     /// Hebrew.
     public static let hebrew = Self("he")
-    /// Portuguese, as it is written in Brazil.
+    /// Brazilian Portuguese.
     public static let portuguese = Self("pt")
     /// French.
     public static let french = Self("fr")

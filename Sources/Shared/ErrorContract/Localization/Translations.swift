@@ -36,7 +36,7 @@ public struct Translations: Hashable, Sendable {
         return sum
     }
 
-    /// The translation of a text, if there is one.
+    /// The translation of a text; `nil` if it doesn't exist.
     subscript(language: Language, key: String) -> PluralForms? {
         texts.isEmpty ? nil : texts[language]?[key]
     }

@@ -50,7 +50,7 @@ extension HTTPField.Name {
     static let plainRequestID = named("request-id")
     /// The id of a request at Cloudflare's edge.
     static let cloudflareRay = named("cf-ray")
-    /// `challenge` on a page by which Cloudflare checks the visitor.
+    /// `challenge` on a page with which Cloudflare checks the visitor.
     static let cloudflareMitigated = named("cf-mitigated")
     /// The request id of AWS.
     static let amazonRequestID = named("x-amzn-requestid")

@@ -22,8 +22,8 @@ extension ErrorBody {
     /// The formats for which one or two members are sufficient to recognize them.
     private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
 
-    /// The objects that may contain values: the body, its member `error` and the `data` of that error. If the body has neither a message
-    /// nor an error, the first element of `errors` is also included.
+    /// The objects that may contain values: the body, its member `error` and the `data` of that error. If both the message and the error
+    /// are missing, the first element of `errors` is also included.
     private var places: [JSONObject] {
         let first = message == nil && error == nil ? errors?.arrayValue?.first?.objectValue : nil
         return [error?.objectValue?["data"]?.objectValue, error?.objectValue, object, first].compactMap(\.self)

@@ -39,7 +39,7 @@ struct ErrorBody {
         self.detail = object["detail"]
     }
 
-    /// The member with a name, if there is one.
+    /// The member with a name; `nil` if it doesn't exist.
     subscript(key: String) -> JSONValue? { object[key] }
 
     /// Creates an error of a format.

@@ -91,7 +91,7 @@ extension HTTPFields {
         .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
     ]
 
-    /// Returns the value of a field, which usually has one line.
+    /// Returns the value of a field. Most fields have one line.
     func value(_ name: HTTPField.Name) -> String? {
         guard let first = firstIndex(where: { $0.name == name }) else { return nil }
         let isAlone = !self[(first + 1)...].contains { $0.name == name }

@@ -73,8 +73,8 @@ extension ErrorDecoder {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// Whether a page doesn't come from the API. This is the case for each page with a successful status. It is also the case for a page
-    /// that asks the visitor to do something, such as Cloudflare's challenge or the sign-in of a captive portal.
+    /// Whether a page doesn't come from the API. This is the case for each page with a successful status. It is also the case for
+    /// Cloudflare's challenge, for the sign-in page of a captive portal, and for similar pages.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {
         case 200...399, 511: true
@@ -131,7 +131,7 @@ struct PageMarks: OptionSet {
         self.rawValue = rawValue
     }
 
-    /// Returns the mark whose text begins at an index. The first byte excludes most indices.
+    /// Returns the mark for the text that begins at an index. The check of the first byte excludes most indices.
     private static func mark(in page: UnsafeBufferPointer<UInt8>, at index: Int) -> PageMarks {
         let stands = { (text: StaticString) in page.stands(text, at: index, ignoringCase: true) }
         switch page[index] {

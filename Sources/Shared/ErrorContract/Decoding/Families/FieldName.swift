@@ -138,7 +138,7 @@ extension FieldViolation {
         return found
     }
 
-    /// Returns a problem whose location is a JSON Pointer. If the text is not a pointer, it is used as the name of the field.
+    /// Returns a problem with a JSON Pointer as its location. If the text is not a pointer, it is used as the name of the field.
     static func at(pointer: String, code: ErrorCode?, message: String) -> FieldViolation {
         guard let name = FieldName(pointer: pointer) else { return FieldViolation(field: pointer, code: code, message: message) }
         let written = pointer.utf8.first == UInt8(ascii: "#") ? pointer : "#" + pointer
