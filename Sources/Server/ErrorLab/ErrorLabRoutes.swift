@@ -45,8 +45,8 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// - Parameters:
     ///   - root: The path of the lab.
     ///   - renderer: The codes, the default format and the languages.
-    ///   - hosts: The accepted hosts of requests, in lowercase and without brackets. `nil` accepts any host. For example, a phone reaches a
-    ///     development machine over the network by the machine's address.
+    ///   - hosts: The accepted hosts of requests, in lowercase and without brackets. `nil` accepts any host. Use `nil` if, for example, a
+    ///     phone calls the development machine over the network.
     ///   - clock: The clock of delays, tokens and limits.
     ///   - now: The wall clock.
     /// - Throws: An error if a built-in resource can't be read.

@@ -156,7 +156,7 @@ extension APIError {
     /// - Parameters:
     ///   - violation: One of ``violations``.
     ///   - language: The user's language.
-    ///   - catalogue: The codes that the app knows; `nil` uses those of the client that made the call.
+    ///   - catalogue: The codes that the app knows; `nil` uses the codes of the client that made the call.
     /// - Returns: The text. If the problem is unknown, the text states that the value is invalid.
     public func text(for violation: FieldViolation, in language: Language, catalogue: ErrorCatalogue? = nil) -> String {
         let catalogue = catalogue ?? self.catalogue ?? .standard

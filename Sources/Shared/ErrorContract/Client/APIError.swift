@@ -25,7 +25,7 @@ import Timekeeping
 /// - ``retry`` and ``recovery`` follow from the code, and describe what a client and a user can do.
 ///
 /// When the client throws the error, it has already made all its retries. ``attempts`` is the number of requests that it sent. Convert
-/// other errors, such as those of the app, with ``init(_:context:)``.
+/// other errors, such as errors of the app, with ``init(_:context:)``.
 public struct APIError: Error, Sendable {
     /// The kind of the failure. Switch over it for failures without a server's code, such as a lost connection.
     public var kind: Kind

@@ -7,7 +7,7 @@ extension APIError {
     /// The kind shows whether the server has received the request:
     ///
     /// - ``noInternet``, ``throttled``, ``unavailable``, ``invalidRequest``: the client sent nothing.
-    /// - ``network``, ``timeout``, ``unknownOutcome``, ``cancelled``: the server may have processed the request.
+    /// - ``network``, ``timeout``, ``unknownOutcome`` and a canceled call: the server may have processed the request.
     /// - All kinds with a status: the server has responded.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The name of the kind.

@@ -113,8 +113,8 @@ extension APIError {
     /// If a limit of the server refused the request and the delay is known, the message includes the delay.
     /// - Parameters:
     ///   - language: The user's language.
-    ///   - now: The wall clock, from which the time of ``ErrorPresentation/Action/retryAt(_:)`` is computed.
-    ///   - catalogue: The codes that the app knows, with its own translations; `nil` uses those of the client that made the call.
+    ///   - now: The wall clock. The time of ``ErrorPresentation/Action/retryAt(_:)`` is computed from it.
+    ///   - catalogue: The codes that the app knows, with its own translations; `nil` uses the codes of the client that made the call.
     /// - Returns: The presentation. A canceled call has a presentation, too, but an app should show nothing for it.
     public func presentation(
         in language: Language,

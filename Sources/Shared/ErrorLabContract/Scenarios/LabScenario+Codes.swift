@@ -3,7 +3,7 @@ public import ErrorContract
 extension LabScenario {
     /// One scenario for each code of a catalogue. Its name is derived from the code. Codes with status 429 or 503 get a delay of 2 s.
     /// - Parameters:
-    ///   - catalogue: The codes, which may include those of an app.
+    ///   - catalogue: The codes. They may include codes of an app.
     ///   - root: The path at which the lab is mounted.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
