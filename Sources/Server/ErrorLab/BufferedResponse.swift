@@ -10,9 +10,9 @@ import StrictJSON
 struct BufferedResponse: Sendable {
     /// The HTTP status.
     var status: Int
-    /// The header fields, without `Content-Length`, which is computed when the response is sent.
+    /// The header fields, without `Content-Length`. This field is computed when the response is sent.
     var headers: HTTPFields
-    /// The bytes of the body, of which the lab may send only a part.
+    /// The bytes of the body. The lab may send only a part of them.
     var body: [UInt8]
 
     /// Creates a JSON response.
@@ -68,14 +68,14 @@ private final class BodyCollector: ResponseBodyWriter {
 }
 
 extension BufferedResponse {
-    /// Applies the defects that only change bytes: another status, another kind of content, another character encoding, another type, and a
+    /// Applies the defects that only change bytes: another status, other content, another character encoding, another content type, and a
     /// missing error code.
     /// - Parameter requested: The requested response.
     mutating func apply(_ requested: LabResponse) {
         if let status = requested.status { self.status = status }
         switch requested.content {
         case .html:
-            // A captive portal responds without the contract.
+            // A captive portal doesn't send the headers of the contract.
             headers = [.contentType: "text/html; charset=utf-8"]
             body = Array(Self.portal.utf8)
         case .text:

@@ -7,26 +7,32 @@ public import NIOCore
 import Pages
 public import ServerMiddleware
 
-/// The error lab: routes that fail on demand, with which the author of an app tests its error handling.
+/// The error lab: routes that fail on demand. With these routes, the author of an app tests its error handling.
 ///
-/// Only for development: any client can make the server wait and break connections. Added in one line:
+/// Use it only for development, because any client can make the server wait and break connections. One line adds it:
 ///
 /// ```swift
 /// try ErrorLabRoutes<AppContext>().add(to: router)
 /// ```
 ///
-/// The routes below the root are `answer`, which responds as its query specifies; `token`, `refresh` and `protected`, a session with
-/// short-lived tokens; `limited`, a rate limit; `read`, which explains how a client reads a given response; `scenarios`, the list of
-/// prepared calls; and a page for all of them. `ErrorLabContract` describes the parameters.
+/// These routes are below the root:
 ///
-/// Its memory is bounded. A delay is at most two minutes, and ends when the client disconnects.
+/// - `answer` responds as its query specifies.
+/// - `token`, `token/refresh` and `protected` provide a session with short-lived tokens.
+/// - `limited` has a rate limit.
+/// - `read` explains how a client reads a given response.
+/// - `scenarios` lists prepared calls.
 ///
-/// Create one value per server: each value has its own counts of calls, sessions of tokens and rate limits. They are in memory and start
-/// empty after a restart. The routes are thread-safe.
+/// The root itself is a page for all routes. `ErrorLabContract` describes the parameters.
+///
+/// The memory of the lab is bounded. A delay is at most two minutes, and ends when the client disconnects.
+///
+/// Create one value for each server, because each value has its own counts of calls, sessions of tokens and rate limits. These are stored
+/// in memory and start empty after a restart. The routes are thread-safe.
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// The path of the lab.
     private let root: String
-    /// The accepted hosts of requests; any host if `nil`.
+    /// The accepted hosts of requests; `nil` accepts any host.
     private let hosts: Set<String>?
     /// Renders the errors of the contract in the format and the languages of the server.
     private let renderer: LabResponseRenderer
@@ -39,8 +45,8 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// - Parameters:
     ///   - root: The path of the lab.
     ///   - renderer: The codes, the default format and the languages.
-    ///   - hosts: The accepted hosts of requests, in lowercase and without brackets; any host if `nil`, as for a phone that reaches a
-    ///     development machine over the network.
+    ///   - hosts: The accepted hosts of requests, in lowercase and without brackets. `nil` accepts any host. Use `nil` if, for example, a
+    ///     phone calls the development machine over the network.
     ///   - clock: The clock of delays, tokens and limits.
     ///   - now: The wall clock.
     /// - Throws: An error if a built-in resource can't be read.
@@ -58,10 +64,10 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         page = try LabPage(root: root, catalogue: renderer.catalogue)
     }
 
-    /// Adds the lab to a router. Errors of the lab's own routes have the form of the contract, also if the router has no middleware for
-    /// them.
+    /// Adds the lab to a router. Errors of the lab's own routes have a form of the contract, even if the router has no middleware that
+    /// renders errors.
     ///
-    /// Call it once per value: a second call creates new counts, which the first routes don't share.
+    /// Call it only once for each value. A second call creates new counts, which the first routes don't share.
     /// - Parameter router: The router, or a group of it.
     public func add(to router: some RouterMethods<Context>) {
         let lab = router.group(RouterPath(root))
@@ -94,9 +100,9 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     }
 }
 
-/// A context with the connection of a request, so that the lab can break it.
+/// A request context that contains the connection of the request, so that the lab can break the connection.
 ///
-/// A context that already stores its channel conforms without further code:
+/// If a context already stores its channel, it conforms without further code:
 ///
 /// ```swift
 /// struct AppContext: ErrorLabRequestContext {
@@ -108,11 +114,11 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
 /// }
 /// ```
 public protocol ErrorLabRequestContext: RequestContext {
-    /// The connection, which the lab may close or reset.
+    /// The connection. The lab may close or reset it.
     var channel: any Channel { get }
 }
 
-/// A context for servers without another one.
+/// A request context for servers that have no other context.
 ///
 /// Use it for a router that only serves the lab. For a router with other routes, conform their context to ``ErrorLabRequestContext``.
 public struct ErrorLabContext: ErrorLabRequestContext {
@@ -129,13 +135,13 @@ public struct ErrorLabContext: ErrorLabRequestContext {
     }
 }
 
-/// Refuses requests for other hosts than the given names of this machine. This prevents DNS rebinding: web pages whose host name resolves
-/// to this machine must not use the lab.
+/// Refuses requests for other hosts than the given names of this machine. This prevents DNS rebinding, in which a web page uses a host name
+/// that resolves to this machine.
 struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// The names in lowercase; any if `nil`.
+    /// The names in lowercase; `nil` accepts any name.
     let hosts: Set<String>?
 
-    /// Passes a request for an accepted host; otherwise, throws 404 as if there were no lab.
+    /// Passes a request for an accepted host to the next handler. Otherwise it throws 404, as if the lab didn't exist.
     func handle(
         _ request: Request,
         context: Context,

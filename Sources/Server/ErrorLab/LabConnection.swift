@@ -4,9 +4,9 @@ import NIOCore
 import ServiceLifecycle
 import Timekeeping
 
-/// The clocks of the lab: a monotonic one and the wall clock.
+/// The clocks of the lab: a monotonic clock and the wall clock.
 ///
-/// A test passes a manual clock, so that delays of minutes take no time.
+/// A test passes a manual clock, so that it doesn't wait for long delays.
 struct LabTime: Sendable {
     /// The clock of delays and lifetimes. Starts at zero when the lab is created.
     private let clock: MonotonicClock
@@ -32,12 +32,13 @@ struct LabTime: Sendable {
 
 /// Detects that the client has closed the connection, or its sending direction of the connection.
 ///
-/// It is added to the pipeline of a connection while the lab waits. Hummingbird itself notices a closed connection only when it writes.
+/// While the lab waits, this handler is in the pipeline of the connection. It is needed because Hummingbird notices a closed connection
+/// only when it writes.
 final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
     /// A stream without elements, which ends when the client has disconnected.
     private let presence: AsyncStream<Never>
-    /// Ends ``presence``. Repeated ends have no effect.
+    /// Ends ``presence``. A second call has no effect.
     private let end: AsyncStream<Never>.Continuation
 
     /// Creates a handler for one wait.
@@ -45,7 +46,7 @@ final class DepartureHandler: ChannelInboundHandler, RemovableChannelHandler, Se
         (presence, end) = AsyncStream.makeStream()
     }
 
-    /// Returns when the client has disconnected, the handler has been removed, or the task is canceled. May be called only once.
+    /// Returns when the client has disconnected, when the handler has been removed, or when the task is canceled. Call it only once.
     func departure() async {
         for await _ in presence {}
     }
@@ -92,13 +93,13 @@ struct LabConnection: Sendable {
     /// The clocks.
     let time: LabTime
 
-    /// The server's port, if it listens on one.
+    /// The server's port; `nil` if the server doesn't listen on a port.
     var localPort: Int? { channel.localAddress?.port }
 
-    /// Sleeps, unless the client disconnects or the server shuts down.
+    /// Sleeps for a time. The sleep ends early if the client disconnects or the server shuts down.
     ///
     /// - Parameter milliseconds: The time; 0 returns immediately.
-    /// - Throws: ``Gone`` if that happens.
+    /// - Throws: ``Gone`` if the sleep ended early.
     func sleep(milliseconds: Int) async throws {
         guard milliseconds > 0 else { return }
         let watch = DepartureHandler()
@@ -119,16 +120,16 @@ struct LabConnection: Sendable {
             defer { tasks.cancelAll() }
             return await tasks.next() ?? false
         }
-        // Fails if the connection, and the handler with it, is gone.
+        // This fails if the connection is closed, because the handler is then already removed.
         try? await channel.pipeline.removeHandler(watch).get()
         guard hasSlept else { throw Gone() }
     }
 
-    /// Closes the connection, with a TCP reset or with an orderly end.
+    /// Closes the connection with a TCP reset, or in an orderly way.
     ///
-    /// It returns when the channel is closed. Bytes that were written before a reset may be lost, because the other system discards its
-    /// buffer.
-    /// - Parameter close: The kind of the end.
+    /// The method returns when the channel is closed. Bytes that were written before a reset may be lost, because the client's system
+    /// discards its buffer.
+    /// - Parameter close: The way in which the connection is closed.
     func drop(_ close: LabClose) async {
         if close == .reset, let socket = channel as? any SocketOptionProvider {
             // A socket that closes with a linger time of zero sends a reset.

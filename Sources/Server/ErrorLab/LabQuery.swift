@@ -6,14 +6,14 @@ import StrictJSON
 
 /// Reads the query of a request parameter by parameter, and reports all problems at once.
 ///
-/// Call one method for each parameter, then ``finish()``. A parameter that is not read counts as unknown, so the list of valid names is
-/// never written twice.
+/// Call one method for each parameter, then ``finish()``. If no method reads a parameter, the parameter counts as unknown. So the code
+/// needs no separate list of valid names.
 struct LabQuery {
     /// The names and values in the order of the query.
     let parameters: [(name: String, value: String)]
     /// The invalid parameters so far.
     private var problems: [LabRefusal.Problem] = []
-    /// The names of the parameters that were read. All others are unknown.
+    /// The names of the parameters that were read. All other parameters are unknown.
     private var known: [String] = []
 
     /// Parses the query.
@@ -28,7 +28,7 @@ struct LabQuery {
     ///   - name: The name of the parameter.
     ///   - range: The valid values.
     ///   - usual: The value if the parameter is absent.
-    /// - Returns: The value; `usual` also for an invalid one, which is reported by ``finish()``.
+    /// - Returns: The value. If it is absent or invalid, the result is `usual`. ``finish()`` reports an invalid value.
     mutating func whole(_ name: String, in range: ClosedRange<Int>, default usual: Int) -> Int {
         guard let text = value(name) else { return usual }
         if let number = Int(text), range.contains(number) { return number }
@@ -64,7 +64,7 @@ struct LabQuery {
         return nil
     }
 
-    /// Ends the reading. Parameters that were not read are problems, at most 50 of them.
+    /// Ends the reading. Each parameter that was not read is a problem. At most 50 problems are reported.
     /// - Throws: ``ContractError`` with all problems of the query.
     func finish() throws {
         let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in

@@ -7,8 +7,7 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Renders the responses of the lab. Errors of the contract come from the same renderer as those of real routes, so that an app is tested
-/// with real bodies.
+/// Renders the responses of the lab. It uses the error renderer of the real routes, so that an app is tested with real bodies.
 struct LabResponseRenderer: Sendable {
     /// The renderer of real errors.
     let errors: ContractErrorRenderer
@@ -30,9 +29,9 @@ struct LabResponseRenderer: Sendable {
     /// Returns an error of the contract.
     /// - Parameters:
     ///   - code: The code.
-    ///   - form: The format; `nil` for the one that the request prefers.
-    ///   - delay: The delay in header and body; `nil` for none or that of the code.
-    ///   - language: The language of the text; `nil` for the one that the request prefers.
+    ///   - form: The format; `nil` for the format that the request prefers.
+    ///   - delay: The delay in the header and the body; `nil` for the default of the code.
+    ///   - language: The language of the text; `nil` for the language that the request prefers.
     ///   - request: The request, for its headers.
     ///   - requestID: The id in the body and the header.
     func error(
@@ -71,7 +70,8 @@ struct LabResponseRenderer: Sendable {
     /// Returns an error of another server; `nil` if there is no such family.
     func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
-    /// Sets a delay in the header of a response: seconds, a date relative to the wall clock, none, or any text. The body stays unchanged.
+    /// Sets the delay in the header of a response: seconds, a date relative to the wall clock, no delay, or any text. The body doesn't
+    /// change.
     func name(_ delay: LabRetryAfter, in response: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): response.headers[.retryAfter] = "\(seconds)"
@@ -102,7 +102,7 @@ extension JSONValue {
     }
 }
 
-/// Error responses of other servers: one of each format that the decoder knows.
+/// Error responses of other servers: one response for each format that the decoder knows.
 enum ForeignErrorBodies {
     /// The table can't be read.
     struct Unreadable: Error {}

@@ -2,10 +2,10 @@ import Synchronization
 
 /// Counts the calls of each address in each session, so that a response can fail the first calls and then succeed.
 ///
-/// At most 4,096 pairs are stored; a removed pair starts again from 0.
+/// At most 4,096 pairs of a session and a query are stored. If the table is full, the least recently used pair is removed. Its count starts
+/// again from 0.
 ///
-/// A removed pair is the least recently used one. Two queries with the same hash share a count, which is acceptable for a development
-/// server.
+/// Two queries with the same hash share a count. This is acceptable for a development server.
 final class LabSessions: Sendable {
     /// The key of a count.
     private struct Place: Hashable {
@@ -22,7 +22,7 @@ final class LabSessions: Sendable {
     /// - Parameters:
     ///   - session: The name of the session, which the client chooses.
     ///   - query: The query of the call.
-    /// - Returns: Its number, from 1.
+    /// - Returns: The number of the call, from 1.
     func count(session: String?, query: String) -> Int {
         let place = Place(session: session ?? "", query: query.hashValue)
         return calls.withLock { table in
@@ -34,14 +34,14 @@ final class LabSessions: Sendable {
     }
 }
 
-/// A table with a bounded number of entries, which removes the least recently used one to make room for a new one.
+/// A table with a bounded number of entries. If the table is full, a new entry replaces the least recently used entry.
 ///
-/// A lookup is O(1); an insert into a full table is O(entries).
+/// A lookup takes O(1). An insert into a full table takes O(number of entries).
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// A value with the time of its last use.
     private struct Entry {
         var value: Value
-        /// The number of the last use, by which the least recently used entry is found.
+        /// The number of the last use. The least recently used entry has the smallest number.
         var used: UInt64
     }
 
@@ -62,7 +62,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The number of entries.
     var count: Int { entries.count }
 
-    /// Changes an entry; a missing one starts with a default. Counts as a use.
+    /// Changes an entry. If the entry doesn't exist, it is created with the default. The call counts as a use.
     /// - Returns: The result of the closure.
     mutating func with<Result>(_ key: Key, default make: @autoclosure () -> Value, _ body: (inout Value) -> Result) -> Result {
         if entries[key] == nil { makeRoom() }

@@ -4,13 +4,13 @@ import Synchronization
 
 /// The sessions of the lab. Their tokens are only valid for `LabPath.protected`.
 ///
-/// A token is `ID.SECRET`. A refresh replaces both secrets of a session at once, and only the latest pair is valid, so that an app that
-/// refreshes twice at the same time is detected: the second refresh counts as a reuse.
+/// A token is `ID.SECRET`. A refresh replaces both secrets of a session, and only the latest pair is valid. If an app refreshes twice at
+/// the same time, the second refresh counts as a reuse, so a test detects the mistake.
 ///
-/// The account server accepts a second use of a refresh token within ten seconds, because a response may be lost. The lab doesn't, so that
-/// a test notices each concurrent refresh.
+/// The account server accepts a second use of a refresh token within ten seconds, because the first response may be lost. The lab refuses
+/// it, so that a test notices each concurrent refresh.
 ///
-/// At most 1,024 sessions are stored; removed ones are unknown.
+/// At most 1,024 sessions are stored. The tokens of removed sessions count as unknown.
 final class LabTokenStore: Sendable {
     /// The behavior of a session's tokens.
     struct Rules: Sendable {
@@ -24,7 +24,7 @@ final class LabTokenStore: Sendable {
         var refreshDelay = 0
     }
 
-    /// The counts of a session, which the response to a call reports.
+    /// The counts of a session. The response to a call reports them.
     struct Use: Sendable {
         /// The number of admitted calls of the protected route.
         let calls: Int
@@ -43,9 +43,9 @@ final class LabTokenStore: Sendable {
         var refresh: String
         /// The time at which the access token expires, by the lab's monotonic clock.
         var expires: Duration
-        /// The secret of the previous access token, which is refused as expired; `nil` before the first refresh.
+        /// The secret of the previous access token; `nil` before the first refresh. The store refuses this token as expired.
         var spentAccess: String?
-        /// The secret of the previous refresh token, whose use counts as a reuse; `nil` before the first refresh.
+        /// The secret of the previous refresh token; `nil` before the first refresh. A use of this token counts as a reuse.
         var spentRefresh: String?
         var calls = 0
         var refreshes = 0
@@ -63,7 +63,7 @@ final class LabTokenStore: Sendable {
 
     /// Opens a session.
     /// - Parameter rules: The behavior of its tokens.
-    /// - Returns: Its first tokens.
+    /// - Returns: The first tokens of the session.
     func open(_ rules: Rules) -> LabTokens {
         let expires = rules.isExpired ? time.elapsed() : expiry(rules)
         let session = Session(rules: rules, access: Self.secret(), refresh: Self.secret(), expires: expires)
@@ -80,8 +80,8 @@ final class LabTokenStore: Sendable {
 
     /// Refreshes a session.
     ///
-    /// All changes happen under one lock, so of two concurrent refreshes with the same token exactly one succeeds, and the other one counts
-    /// as a reuse.
+    /// All changes happen under one lock. If two concurrent refreshes have the same token, exactly one succeeds, and the other counts as a
+    /// reuse.
     /// - Parameter token: The refresh token, as the client sent it.
     /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or exceeds the number of refreshes.
     func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
@@ -105,7 +105,7 @@ final class LabTokenStore: Sendable {
     ///
     /// - Parameter token: The access token, as the client sent it.
     /// - Returns: The counts of the session, including this call.
-    /// - Throws: `AUTH_TOKEN_EXPIRED` for an expired or the previous token, `AUTH_TOKEN_INVALID` for any other.
+    /// - Throws: `AUTH_TOKEN_EXPIRED` for an expired token or the previous token, `AUTH_TOKEN_INVALID` for any other invalid token.
     func admit(_ token: String) throws(LabTokenRefusal) -> Use {
         let (id, secret) = Self.parts(token)
         let now = time.elapsed()
@@ -125,7 +125,7 @@ final class LabTokenStore: Sendable {
     /// The time at which an access token that is issued now expires.
     private func expiry(_ rules: Rules) -> Duration { time.elapsed() + .milliseconds(rules.lifetime) }
 
-    /// The tokens of a session as they are sent.
+    /// The tokens of a session, as the response contains them.
     private func tokens(of session: Session, _ id: String) -> LabTokens {
         LabTokens(
             accessToken: "\(id).\(session.access)",
@@ -134,7 +134,7 @@ final class LabTokenStore: Sendable {
         )
     }
 
-    /// Splits a token into id and secret; both are empty if it has another form, so that no session is found.
+    /// Splits a token into its id and its secret. If the token has another form, both are empty, so no session is found.
     private static func parts(_ token: String) -> (id: String, secret: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         return parts.count == 2 ? (parts[0], parts[1]) : ("", "")

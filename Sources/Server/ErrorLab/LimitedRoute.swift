@@ -7,12 +7,12 @@ import ServerMiddleware
 import Synchronization
 import Timekeeping
 
-/// Admits `quota` requests in `window` seconds per session, and reports the remaining ones in the fields of
+/// Admits `quota` requests in `window` seconds for each session. It reports the remaining requests in the fields of
 /// draft-ietf-httpapi-ratelimit-headers-10.
 ///
-/// The algorithm is the same as that of real limits, a sliding window. At most 512 windows are stored; a removed one starts empty.
+/// It uses a sliding window, like the real limits. At most 512 windows are stored. A removed window starts empty again.
 final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
-    /// The key of a window: sessions with other parameters have other windows.
+    /// The key of a window. The same session with other parameters has another window.
     private struct Place: Hashable {
         /// The name of the session, which the client chooses.
         let session: String
@@ -85,10 +85,10 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     /// - Parameters:
     ///   - place: The key of the window.
     ///   - policy: The policy with the quota and the window of the key.
-    /// - Returns: The remaining requests, `nil` for a refusal, and the time until there is one more.
+    /// - Returns: The remaining requests, and the time until one more request is admitted. The remaining requests are `nil` for a refusal.
     private func take(_ place: Place, _ policy: RateLimitPolicy) -> (remaining: Int?, reset: Duration) {
         windows.withLock { table in
-            // Read under the lock, so that the window sees ascending instants.
+            // The time is read under the lock, so that the times of the window never decrease.
             let now = time.elapsed().wholeNanoseconds
             return table.with(place, default: SlidingWindow()) { window in
                 guard case .admitted(let remaining) = window.admit(at: now, policy: policy) else {

@@ -7,8 +7,8 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Shows how a client reads a response of any server, and how it reacts to it. It uses the decoder of the client library, so the
-/// explanation can't differ from the behavior.
+/// Explains how a client reads a response of any server, and how the client reacts. It uses the decoder of the client library, so the
+/// explanation always matches the behavior.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     /// A response that a client received.
     private struct Received: Decodable {
@@ -23,7 +23,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
             case bodyBase64 = "body_base64"
         }
 
-        /// The bytes of the body; `nil` for invalid base64. Without a body, there are none.
+        /// The bytes of the body; `nil` for invalid base64. The array is empty if there is no body.
         var bytes: [UInt8]? {
             guard let bodyBase64 else { return Array((body ?? "").utf8) }
             return Data(base64Encoded: bodyBase64).map { [UInt8]($0) }
@@ -34,7 +34,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     let catalogue: ErrorCatalogue
     /// The languages of the texts for users.
     let localization: Localization
-    /// The wall clock, against which a date in `Retry-After` is read.
+    /// The wall clock. A date in `Retry-After` is compared with it.
     let now: @Sendable () -> Date
 
     /// Reads a response from the body of the request, at most 256 KB, and returns its explanation.
@@ -46,7 +46,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         guard let body = received.bytes else { throw Self.refused("body_base64", "base64 (RFC 4648 §4)") }
         var headers: HTTPFields = [:]
         for (name, value) in received.headers ?? [:] {
-            // HTTP can't transfer an invalid field.
+            // Invalid fields are skipped, because HTTP can't transfer them.
             guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
             headers[name] = value
         }
@@ -80,7 +80,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
     ///   - language: The language of the texts.
     private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
         var error = APIError(response, catalogue: catalogue)
-        // The headers name the language of the server's text.
+        // The header `Content-Language` contains the language of the server's text.
         error.headers = headers
         let shown = error.presentation(in: language, now: now(), catalogue: catalogue)
         var object: JSONObject = [

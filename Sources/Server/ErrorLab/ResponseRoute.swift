@@ -7,8 +7,12 @@ import ServerMiddleware
 
 /// Responds as the parameters of the request specify.
 ///
-/// The steps: a redirect, if one is requested; a success, if the number of the call is not one that fails; then the delay, the rendered
-/// response, the defects in its bytes, and its delivery with breaks and pauses.
+/// The route takes these steps:
+///
+/// 1. If the query requests a redirect, it redirects.
+/// 2. If the call with this number must not fail, it responds with a success.
+/// 3. Otherwise it waits for the delay, renders the response and applies the defects to its bytes. Then it sends the response with the
+///    requested breaks and pauses.
 struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     /// Renders successes and errors of the contract, and the errors of other servers.
     let renderer: LabResponseRenderer
@@ -90,7 +94,8 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         return plain
     }
 
-    /// Returns a redirect to the same response without the redirect, on the same origin or on another one: the other name of this machine.
+    /// Returns a redirect to the same response without the redirect. The target is the same origin, or another origin: the other name of
+    /// this machine.
     private func redirect(
         _ requested: LabResponse,
         to redirect: LabRedirect,
@@ -108,7 +113,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
                     LabRefusal([.init(parameter: "redirect", code: .validationInvalidInput, allowed: "same: there is no port")])
                 )
             }
-            // One of two names of this machine. The request only selects between them.
+            // The redirect uses one of two fixed names of this machine. The request only selects one of them.
             let isNamed = RequestHost(request.head.authority ?? "")?.name == "localhost"
             location = "http://\(isNamed ? "127.0.0.1" : "localhost"):\(port)\(location)"
         }
@@ -116,21 +121,21 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     }
 }
 
-/// Sends a response with the requested delays, up to the requested place.
+/// Sends a response with the requested delays, up to the requested point.
 struct LabResponseDelivery: Sendable {
     /// The largest number of chunks of a slow body.
     static let maximumPieces = 20
 
-    /// Stops the writing of a body whose connection will be closed.
+    /// Stops the writing of a body because the connection will be closed.
     private struct Broken: Error {}
 
-    /// The connection to which the response is sent, which may be closed during the body.
+    /// The connection of the response. It may be closed during the body.
     let connection: LabConnection
 
     /// Returns the response to send.
     ///
-    /// A response that breaks off promises its complete length in `Content-Length`; a truncated one promises the truncated length, so that
-    /// only the content is incomplete.
+    /// If the connection breaks during the response, `Content-Length` is the length of the complete body. If the body is only truncated,
+    /// `Content-Length` is the truncated length, so only the content is incomplete.
     func response(_ plain: BufferedResponse, _ requested: LabResponse) -> Response {
         var sent = plain.body[...]
         var promised = sent.count
@@ -160,7 +165,7 @@ struct LabResponseDelivery: Sendable {
         return Response(status: .init(code: plain.status), headers: plain.headers, body: body)
     }
 
-    /// Splits a slow body into at most 20 chunks of equal size; any other body is one chunk.
+    /// Splits a slow body into at most 20 chunks of equal size. Any other body is one chunk.
     private static func pieces(of bytes: [UInt8], isSlow: Bool) -> [ArraySlice<UInt8>] {
         guard isSlow, !bytes.isEmpty else { return bytes.isEmpty ? [] : [bytes[...]] }
         let size = (bytes.count + maximumPieces - 1) / maximumPieces

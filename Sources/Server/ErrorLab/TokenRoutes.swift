@@ -26,7 +26,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try BufferedResponse.json(encoding: store.open(rules)).response
     }
 
-    /// Refreshes a session, after the delay of its rules.
+    /// Refreshes a session, after the delay in the session's rules.
     /// - Throws: ``ContractError`` with `AUTH_REFRESH_FAILED`.
     @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
         try LabQuery(request).finish()

@@ -1,20 +1,20 @@
 /// A limit of the account API. The raw value is the name in responses, settings, metrics and the documentation.
 ///
-/// A request may be subject to several limits, such as a sign-in to the ones of its address and of its client.
+/// Several limits may count one request. For example, a sign-in is counted by a limit of its address and a limit of its client.
 public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
-    /// Reset requests for one address, counted whether or not the account exists.
+    /// Reset requests for one address. They also count if the account doesn't exist.
     case resetEmail = "reset-email"
     /// Reset requests from one client.
     case resetIP = "reset-ip"
     /// Reset requests from all clients together. It bounds the number of emails that an attack can cause.
     case resetGlobal = "reset-global"
-    /// Password checks for one address from one client, with correct or wrong passwords. A client can't lock the address for
-    /// others.
+    /// Password checks for one address from one client, with correct or wrong passwords. So a client can't lock the address for other
+    /// clients.
     case loginAccount = "login-account"
-    /// Wrong passwords for one address from all clients together, counted whether or not the account exists.
+    /// Wrong passwords for one address from all clients together. They also count if the account doesn't exist.
     case loginFailures = "login-failures"
-    /// Wrong passwords from one device whose device token proves that it signed in to the account before. Such an attempt is
-    /// not charged to `login-failures`.
+    /// Wrong passwords from one device with a device token. The token proves that the device has signed in to the account before. Such an
+    /// attempt doesn't count for `login-failures`.
     case loginDevice = "login-device"
     /// Sign-ins from one client.
     case loginIP = "login-ip"
@@ -44,8 +44,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether responses report the limit. Those that aren't reported would reveal the requests of other clients, or whether a device token
-    /// is valid.
+    /// Whether responses report the limit. A limit is not reported if it would reveal the requests of other clients, or whether a device
+    /// token is valid.
     package var isVisible: Bool {
         switch self {
         case .resetGlobal, .loginFailures, .loginDevice: false

@@ -2,32 +2,33 @@ public import ErrorContract
 
 /// The point at which the connection breaks. The raw value is the parameter `drop`.
 ///
-/// Set ``LabResponse/drop``. With a break, the client has an incomplete response; with ``LabResponse/truncate`` alone, the response is
-/// complete but its content is not.
+/// Set ``LabResponse/drop``. If the connection breaks, the client has an incomplete response. With ``LabResponse/truncate`` but without a
+/// break, the response is complete, but its content ends too early.
 public enum LabDrop: String, Hashable, Sendable, CaseIterable {
     /// Before the first byte of the response. The client can't know whether the request took effect.
     case before
     /// After the head, before the first byte of the body. The client has the status and the header fields.
     case headers
-    /// In the middle of the body, or after `truncate` bytes of it. `Content-Length` is that of the whole body.
+    /// In the middle of the body, or after `truncate` bytes of the body. `Content-Length` is the length of the whole body.
     case body
 }
 
-/// The kind of a connection's end. The raw value is the parameter `close`.
+/// The way in which the server closes the connection. The raw value is the parameter `close`.
 ///
 /// It has an effect only with ``LabResponse/drop``.
 public enum LabClose: String, Hashable, Sendable, CaseIterable {
-    /// The server closes it in an orderly way. A client can't distinguish this from the end of a body without a length.
+    /// The server closes the connection in an orderly way. If the body has no known length, a client can't distinguish this from the end of
+    /// the body.
     case fin
-    /// The server resets it (TCP RST), as after a crash.
+    /// The server resets the connection (TCP RST), as after a crash.
     case reset
 }
 
 /// The replacement of the body. The raw value is the parameter `content`.
 ///
-/// Set ``LabResponse/content``. The status stays that of the outcome, so a success with another content is a 200.
+/// Set ``LabResponse/content``. The status doesn't change, so a success with other content still has the status 200.
 public enum LabContent: String, Hashable, Sendable, CaseIterable {
-    /// The HTML page of a captive portal, without headers of the lab. A client must not decode it as a success.
+    /// The HTML page of a captive portal. It doesn't have the headers of the lab. A client must not decode it as a success.
     case html
     /// A line of text, as a proxy sends it, with the content type `text/plain`. The headers of the lab stay, so the client can read the
     /// code from `X-Error-Code`.
@@ -36,9 +37,9 @@ public enum LabContent: String, Hashable, Sendable, CaseIterable {
     case empty
 }
 
-/// The character encoding of the body, which the content type doesn't report. The raw value is the parameter `charset`.
+/// The character encoding of the body. The content type doesn't report it. The raw value is the parameter `charset`.
 ///
-/// Set ``LabResponse/charset``. JSON must be UTF-8 (RFC 8259 §8.1), so a client reads the error from the headers.
+/// Set ``LabResponse/charset``. JSON must be UTF-8 (RFC 8259 §8.1), so a client can't read the body. It reads the error from the headers.
 public enum LabCharset: String, Hashable, Sendable, CaseIterable {
     /// ISO 8859-1. Characters that it can't represent become `?`.
     case latin1
@@ -50,8 +51,8 @@ public enum LabCharset: String, Hashable, Sendable, CaseIterable {
 
 /// The target of a redirect. The raw value is the parameter `redirect`.
 ///
-/// Set ``LabResponse/redirect``. The response at the target is the requested one without the redirect. The status is 302, or
-/// ``LabResponse/status`` if it is 301, 302, 303, 307 or 308.
+/// Set ``LabResponse/redirect``. The target responds with the requested response, without the redirect. The status of the redirect is
+/// ``LabResponse/status`` if this is 301, 302, 303, 307 or 308. Otherwise it is 302.
 public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
     /// Another path of the same origin.
     case same

@@ -8,11 +8,11 @@ import Timekeeping
 /// #expect(differences.isEmpty)
 /// ```
 ///
-/// The server sends it as a part of a ``LabScenario``, and a client compares it with its result. The texts of differences are in English,
-/// for developers.
+/// The server sends the expectation as a part of a ``LabScenario``. A client compares its result with the expectation. The texts of the
+/// differences are in English, for developers.
 public enum LabExpectation: Hashable, Sendable {
     /// A ``LabSuccess``.
-    /// - authorized: Whether the served request carried credentials; `nil` if both are accepted.
+    /// - authorized: Whether the request contained credentials; `nil` if both values are accepted.
     case success(authorized: Bool? = nil)
     /// An error.
     case failure(LabFailure)
@@ -38,35 +38,36 @@ public enum LabExpectation: Hashable, Sendable {
     }
 }
 
-/// The error that a client must decode from a response. All its properties are compared, except the texts, which depend on the language.
+/// The error that a client must decode from a response. A comparison includes all its properties. It doesn't include texts, because they
+/// depend on the language.
 public struct LabFailure: Hashable, Sendable {
-    /// The kind of the failure, which determines the client's reaction and its default text.
+    /// The kind of the failure. It determines the client's reaction and its default text.
     public var kind: APIError.Kind
-    /// The server's code, or the client's own, such as `NETWORK_ERROR`, if there is no response.
+    /// The server's code. If there is no response, it is the client's code, such as `NETWORK_ERROR`.
     public var code: ErrorCode
-    /// The HTTP status; `nil` if no response is received. For an error inside a 200, it is the status in the body.
+    /// The HTTP status; `nil` if no response is received. If a response with status 200 contains an error, it is the status in the body.
     public var status: Int?
-    /// The delay in whole seconds; `nil` if the client must not read one. A range, because the delay of an HTTP date depends on the time of
-    /// the response.
+    /// The valid delays in whole seconds; `nil` if the client must not read a delay. It is a range, because the delay to an HTTP date
+    /// depends on the time of the response.
     public var retryAfter: ClosedRange<Int>?
     /// Whether the response contains a request id.
     public var namesRequest: Bool
     /// The names of the fields with problems, in the order of the response. An empty name stands for the whole request. Texts of problems
     /// are not compared.
     public var fields: [String]
-    /// Whether a 504 with `SERVER_TIMEOUT` is accepted as well. A server that respects the client's timeout responds at the
-    /// moment at which the client stops waiting, and either can be first.
+    /// Whether a 504 with `SERVER_TIMEOUT` is accepted, too. The server knows the client's timeout. It responds at the moment at which the
+    /// client stops waiting, so the client may still receive the response.
     public var serverMayReport: Bool
 
-    /// Creates a failure. The defaults are those of an error with a complete response and without a delay.
+    /// Creates a failure. The defaults are for an error with a complete response and without a delay.
     /// - Parameters:
     ///   - kind: The kind of the failure.
-    ///   - code: The server's code, or the client's own.
+    ///   - code: The server's code, or the client's code.
     ///   - status: The status; `nil` if no response is received.
-    ///   - retryAfter: The valid delays in whole seconds; `nil` if the client must not read one.
+    ///   - retryAfter: The valid delays in whole seconds; `nil` if the client must not read a delay.
     ///   - namesRequest: Whether the response contains a request id.
     ///   - fields: The names of the fields with problems, in order.
-    ///   - serverMayReport: Whether a 504 with `SERVER_TIMEOUT` is accepted as well.
+    ///   - serverMayReport: Whether a 504 with `SERVER_TIMEOUT` is accepted, too.
     public init(
         _ kind: APIError.Kind,
         _ code: ErrorCode,
@@ -117,7 +118,8 @@ extension LabExpectation: Codable {
         case serverMayReport = "server_may_tell"
     }
 
-    /// Decodes an expectation. An outcome other than `failure` is a success, and a missing end of a range of delays is its beginning.
+    /// Decodes an expectation. An outcome other than `failure` is a success. If the end of the range of delays is missing, it equals the
+    /// beginning.
     /// - Throws: `DecodingError` if a required member is missing or has another type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -1,23 +1,24 @@
 import ErrorContract
 
-/// A kind of server whose error body the lab can send, with the error that a client must decode from it.
+/// A kind of server, such as Stripe, and the error that a client must decode from its error body. The lab can send this body.
 ///
-/// The lab sends one real body per kind, so that a client's decoder can be tested against all of them: `GET /dev/lab/answer?family=stripe`.
+/// The lab sends one real body for each kind, for example for `GET /dev/lab/answer?family=stripe`. So a test can check a client's decoder
+/// with all bodies.
 ///
-/// The bodies are on the server, in a table that has the same names. Use a family to test how an app handles the errors of a third-party
-/// API, such as a payment provider, without calling it.
+/// The server has the bodies, in a table with the same names. Use a family to test how an app handles the errors of a third-party API, such
+/// as a payment provider. The test doesn't need to call this API.
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String
-    /// The error that the client must decode. Its status is the one in the body, even if the response has status 200.
+    /// The error that the client must decode. Its status is the status in the body, even if the response has status 200.
     public let failure: LabFailure
 
     /// Creates a kind of server.
     /// - Parameters:
     ///   - name: The name, which is also the value of the parameter `family`.
-    ///   - status: The status in the body or of the response.
+    ///   - status: The status in the body, or the status of the response.
     ///   - kind: The kind of the decoded error.
-    ///   - code: The code of the decoded error: one of the body, or the client's code for the status.
+    ///   - code: The code of the decoded error. It is the code in the body, or the client's code for the status.
     ///   - wait: The delay in seconds, from the header or the body; `nil` for none.
     ///   - fields: The fields with problems, in order.
     private init(

@@ -2,13 +2,13 @@ public import ErrorContract
 
 /// The outcome that the lab responds with: a success or an error.
 ///
-/// A response has two outcomes: ``LabResponse/outcome`` for the calls that fail, and ``LabResponse/then`` for the others.
+/// A response has two outcomes: ``LabResponse/outcome`` for the calls that fail, and ``LabResponse/then`` for the other calls.
 public enum LabOutcome: Hashable, Sendable {
     /// A success with a flat body, a ``LabSuccess``. The status is 200.
     case ok
     /// A success with a body wrapped as `{"success":true,"data":{…}}`. A client decodes the same value from it.
     case wrapped
-    /// An error with a code. A code that the server's catalogue doesn't contain needs a status: set ``LabResponse/status``.
+    /// An error with a code. If the server's catalogue doesn't contain the code, set ``LabResponse/status``.
     case code(ErrorCode)
 
     /// The outcome as a parameter: `ok`, `wrapped`, or the code.
@@ -34,22 +34,23 @@ public enum LabOutcome: Hashable, Sendable {
     }
 }
 
-/// The delay that the lab reports. The invalid forms test that a client never waits less than it should, or forever.
+/// The delay that the lab reports. With the invalid forms, test two things: that a client never waits less than it should, and that it
+/// never waits forever.
 ///
 /// For ``seconds(_:)`` and ``date(secondsAhead:)``, the body contains the delay in seconds, if its form supports it. For the other cases,
 /// the body contains no delay.
 public enum LabRetryAfter: Hashable, Sendable {
-    /// A number of seconds from 0 to ``longest``, in the header and, if the form supports it, in the body.
+    /// A number of seconds from 0 to ``longest``. The header contains it. The body contains it if its form supports delays.
     case seconds(Int)
-    /// The same as an HTTP date (RFC 9110 §5.6.7), relative to the time of the response. Negative numbers are in the past, at most an hour;
-    /// positive ones are at most ``longest``.
+    /// The delay as an HTTP date (RFC 9110 §5.6.7), in seconds from the time of the response. A negative number is a date in the past, at
+    /// most one hour ago. A positive number is at most ``longest``.
     case date(secondsAhead: Int)
     /// No delay, not even for a 429.
     case absent
-    /// An arbitrary text of 1 to 64 printable ASCII characters, only in the header.
+    /// Any text of 1 to 64 printable ASCII characters. Only the header contains it.
     case raw(String)
 
-    /// The maximum delay in seconds: a day. It only limits the reported delay; the lab itself doesn't wait.
+    /// The maximum delay in seconds: a day. It limits only the reported delay. The lab itself doesn't wait.
     public static let longest = 86_400
 
     /// The delay as a parameter: `30`, `date:30`, `none`, `raw:soon`.
@@ -84,7 +85,7 @@ public enum LabRetryAfter: Hashable, Sendable {
 
 /// The body of a successful response of the lab. It reports what the server observed, so that a test can check it.
 ///
-/// It works as the response type of any call to the lab:
+/// Use it as the response type of any call to the lab:
 ///
 /// ```swift
 /// let reply: LabSuccess = try await api.get(LabResponse(.ok).path())
@@ -94,15 +95,15 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     public var lab = "ok"
     /// The method of the request.
     public var method: String
-    /// The number of the call, starting with 1. Calls of the same query in the same session are counted together; for
-    /// ``LabPath/protected``, calls of the same session of tokens.
+    /// The number of the call, starting with 1. Calls with the same query and the same session are counted together. For
+    /// ``LabPath/protected``, all calls with the same session of tokens are counted together.
     public var attempt: Int
     /// Whether the request carried an `Authorization` header.
     public var authorized: Bool
-    /// The number of refreshes of the token's session; only sent by ``LabPath/protected``. It is 1 if concurrent calls of a client share a
-    /// refresh.
+    /// The number of refreshes of the token's session. Only ``LabPath/protected`` sends it. If the concurrent calls of a client share one
+    /// refresh, it is 1.
     public var refreshes: Int?
-    /// The number of refresh tokens that were used more than once; only sent by ``LabPath/protected``. It is 0 for a correct client.
+    /// The number of refresh tokens that were used more than once. Only ``LabPath/protected`` sends it. For a correct client, it is 0.
     public var reuses: Int?
 
     /// Creates a reply.
@@ -121,14 +122,14 @@ public struct LabSuccess: Codable, Hashable, Sendable {
     }
 }
 
-/// Credentials of the lab, which are only valid for ``LabPath/protected``. They belong to no account.
+/// Credentials of the lab. They are only valid for ``LabPath/protected``, and belong to no account.
 ///
-/// The client gets them from ``LabPath/token``, and new ones from ``LabPath/refresh``. Use them to test how an app refreshes a session
-/// without an account.
+/// The client gets its first credentials from ``LabPath/token``, and new credentials from ``LabPath/refresh``. With these credentials, a
+/// test of session refreshes needs no account.
 public struct LabTokens: Codable, Hashable, Sendable {
     /// The token for `Authorization: Bearer …`.
     public var accessToken: String
-    /// The token that is exchanged for a new pair, once.
+    /// The token that a client can exchange once for a new pair of tokens.
     public var refreshToken: String
     /// The lifetime of the access token, in milliseconds.
     public var lifetimeMilliseconds: Int

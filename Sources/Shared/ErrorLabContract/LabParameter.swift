@@ -3,14 +3,14 @@ import ErrorContract
 /// A parameter of ``LabPath/response``: its name, its values and its effect. The server's page, its documentation and the parser use the same
 /// table.
 ///
-/// ``all`` is the only list of parameters. A name that is not in it is refused, so a new parameter needs a row in the table and a line in
+/// ``all`` is the only list of parameters. The server refuses all other names. So a new parameter needs a row in this table and a line in
 /// the parser of ``LabResponse``.
 public struct LabParameter: Hashable, Sendable {
     /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
     ///
-    /// The cases correspond to the functions of the parser: a value of another form is refused with the text of ``LabParameter/allowed``.
+    /// Each case has a function in the parser. If a value is invalid, the refusal contains the text of ``LabParameter/allowed``.
     public enum Values: Hashable, Sendable {
-        /// One of some words, which are compared exactly.
+        /// One of the given words. The comparison is exact.
         case choice([String])
         /// A whole number within a range, in decimal digits.
         case whole(ClosedRange<Int>)
@@ -86,18 +86,18 @@ public struct LabParameter: Hashable, Sendable {
     ]
 
     /// Returns the raw values of an enumeration as a choice.
-    /// - Parameter type: The enumeration, whose cases are listed in their order.
+    /// - Parameter type: The enumeration. Its cases are listed in their order.
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
         .choice(type.allCases.map(\.rawValue))
     }
 }
 
-/// Parses parameters and collects all problems, so that a developer can correct them in one step. Values that can't be parsed count as
-/// absent.
+/// Parses parameters and collects all problems, so that a developer can correct all of them in one step. A value that can't be parsed
+/// counts as absent.
 struct LabParameterReader {
     /// The problems so far; at most 50, and one per parameter.
     private(set) var problems: [LabRefusal.Problem] = []
-    /// The names and values of a request, in order. Of equal names, the last one is used.
+    /// The names and values of a request, in order. If a name occurs twice, the last value is used.
     private let values: [(name: String, value: String)]
 
     /// Creates a parser.
@@ -106,7 +106,7 @@ struct LabParameterReader {
         self.values = values
     }
 
-    /// Returns the value of a parameter with some words; `nil` if it is absent or another word.
+    /// Returns the value of a parameter that allows only certain words. `nil` if the value is absent or another word.
     ///
     /// - Parameter name: The name of the parameter, which must be in ``LabParameter/all``.
     mutating func word(_ name: String) -> String? {
@@ -183,7 +183,7 @@ struct LabParameterReader {
         }
     }
 
-    /// Refuses parameters that are valid by themselves but contradict each other, such as `family` and `code`.
+    /// Refuses parameters that contradict each other, such as `family` and `code`, although each is valid.
     /// - Parameters:
     ///   - response: The response with all parsed parameters.
     ///   - catalogue: The codes that don't require a status.
@@ -218,7 +218,7 @@ struct LabParameterReader {
         return nil
     }
 
-    /// Records a problem, unless the parameter has one or there are 50 already.
+    /// Records a problem. It records at most one problem for each parameter, and at most 50 problems.
     /// - Parameters:
     ///   - name: The name of the parameter.
     ///   - code: The code of the problem.

@@ -8,20 +8,21 @@ import Foundation
 /// let reply: LabSuccess = try await api.get(path)  // Refused twice, then served.
 /// ```
 ///
-/// Everything except the outcome is a defect. Defects apply to the calls that fail; the response ``then`` has none.
+/// All properties except the outcomes describe defects, such as a delay or a broken connection. Only the calls that fail have the defects.
+/// The response ``then`` has no defects.
 ///
-/// Use it for a failure that no ``LabScenario`` has. Values out of range are refused by the server with all problems at once
-/// (``LabRefusal``), not by the client.
+/// Use it for a failure that is not a ``LabScenario``. The client doesn't check the values. If values are out of range, the server refuses
+/// the request and reports all problems at once (``LabRefusal``).
 ///
-/// A session counts the calls of the same query. Use a new name for ``session`` in each test; otherwise, the counts of an earlier test
-/// continue. Without a name, all clients of the server share one count per query.
+/// The server counts the calls with the same query in each session. Use a new name for ``session`` in each test. Otherwise the count of an
+/// earlier test continues. If there is no name, all clients of the server share one count for each query.
 public struct LabResponse: Hashable, Sendable {
     /// The maximum delay of a response, in milliseconds.
     public static let maximumDelay = 120_000
     /// The maximum delay between two parts of a body, in milliseconds. A body has at most 20 parts.
     public static let maximumDribble = 6_000
 
-    /// The outcome of the calls that fail. With ``ok``, only the other properties cause a failure.
+    /// The outcome of the calls that fail. If it is ``LabOutcome/ok``, only the other properties cause a failure.
     public var outcome: LabOutcome
     /// The kind of server whose error body is sent, such as `stripe`. It replaces ``outcome``, ``form`` and ``language``. See
     /// ``LabFamily``.
@@ -30,52 +31,53 @@ public struct LabResponse: Hashable, Sendable {
     public var form: ErrorForm?
     /// The language of an error's text; the language of the request if `nil`.
     public var language: Language?
-    /// The status from 200 to 599, if it differs from the outcome's.
+    /// The status from 200 to 599; `nil` for the status of the outcome.
     public var status: Int?
-    /// The delay, if it differs from the outcome's. It is sent with any status, also with a success.
+    /// The delay; `nil` for the delay of the outcome. The lab sends it with any status, also with a success.
     public var retryAfter: LabRetryAfter?
-    /// The time until the response begins, in milliseconds: from 0, the default, to ``maximumDelay``.
+    /// The time until the response begins, in milliseconds, from 0 to ``maximumDelay``. The default is 0.
     public var delay = 0
-    /// The time for each part of the body, in milliseconds: from 0, the default, which sends the body at once, to ``maximumDribble``.
+    /// The time for each part of the body, in milliseconds, from 0 to ``maximumDribble``. The default is 0, which sends the body at once.
     public var dribble = 0
     /// The point at which the connection breaks.
     public var drop: LabDrop?
-    /// The kind of the connection's end; by default, an orderly one. It has an effect only with ``drop``.
+    /// The way in which the server closes the connection. By default, it closes the connection in an orderly way. It has an effect only
+    /// with ``drop``.
     public var close = LabClose.fin
-    /// The number of bytes of the body that are sent, from 0 to 65,536. With ``LabDrop/body``, `Content-Length` is that of the whole body;
-    /// without it, that of the sent part.
+    /// The number of bytes of the body that are sent, from 0 to 65,536. With ``LabDrop/body``, `Content-Length` is the length of the whole
+    /// body. Otherwise it is the length of the sent part.
     public var truncate: Int?
     /// The replacement of the body.
     public var content: LabContent?
-    /// The content type in the header, if it differs from the body's: at most 100 printable ASCII characters.
+    /// The content type in the header, with at most 100 printable ASCII characters; `nil` for the type of the body.
     public var contentType: String?
     /// The character encoding of the body, if it isn't UTF-8.
     public var charset: LabCharset?
-    /// Whether `X-Error-Code` is omitted, as by a proxy that removes unknown headers.
+    /// Whether the response has no `X-Error-Code`. It then resembles a response through a proxy that removes unknown headers.
     public var isBare = false
     /// The redirect that precedes the response.
     public var redirect: LabRedirect?
-    /// The number of calls of a session that fail before the next ones succeed, from 0 to 1,000; `nil` if all calls fail. It excludes
-    /// ``flaky``.
+    /// The number of calls of a session that fail, from 0 to 1,000. Later calls succeed. If it is `nil`, all calls fail. It can't be
+    /// combined with ``flaky``.
     public var times: Int?
-    /// The share of calls that fail, from 0 to 1. The same calls fail each time: see ``fails(call:)``.
+    /// The share of calls that fail, from 0 to 1. In each session, the calls with the same numbers fail; see ``fails(call:)``.
     public var flaky: Double?
-    /// The seed that determines which of the calls fail, from 0, the default, to 1,000,000,000. Each seed selects other calls; it has an
+    /// The seed that determines which calls fail, from 0 to 1,000,000,000. The default is 0. Each seed selects other calls. It has an
     /// effect only with ``flaky``.
     public var seed = 0
     /// The outcome of the calls that don't fail; by default, a success. It has no defects.
     public var then = LabOutcome.ok
-    /// The name of the session, whose calls are counted together: letters, digits and `._-`, at most 64.
+    /// The name of the session, with at most 64 letters, digits and `._-`. All calls of a session are counted together.
     public var session: String?
 
     /// Creates a response. Set its other properties afterwards.
     ///
-    /// For a single failure, an outcome is enough. A test with retries sets `times` and a new session name as well.
+    /// For a single failure, an outcome is sufficient. A test with retries also sets `times` and a new name for the session.
     /// - Parameters:
     ///   - outcome: The outcome of the calls that fail.
     ///   - retryAfter: The delay, if it differs from the outcome's.
     ///   - times: The number of calls that fail; `nil` for all.
-    ///   - session: The session whose calls are counted together.
+    ///   - session: The name of the session. Calls with the same name are counted together.
     public init(
         _ outcome: LabOutcome = .ok,
         retryAfter: LabRetryAfter? = nil,
@@ -88,9 +90,10 @@ public struct LabResponse: Hashable, Sendable {
         self.session = session
     }
 
-    /// Returns whether a call of the session fails. The client and the server compute the same result, so that a test knows it in advance.
+    /// Returns whether a call of the session fails. The client and the server compute the same result, so a test knows in advance which
+    /// calls fail.
     ///
-    /// O(1), without randomness: the result depends only on ``times``, ``flaky``, ``seed`` and the number of the call.
+    /// O(1). The result isn't random. It depends only on ``times``, ``flaky``, ``seed`` and the number of the call.
     /// - Parameter call: The number of the call in its session, starting with 1.
     public func fails(call: Int) -> Bool {
         if let times { return call <= times }
@@ -119,13 +122,13 @@ public struct LabResponse: Hashable, Sendable {
 }
 
 extension LabPath {
-    /// Returns a path with a query, percent-encoded. The placeholder ``sessionPlace`` stays as it is.
+    /// Returns a path with a query, percent-encoded. The placeholder ``sessionPlace`` is not encoded.
     /// - Parameters:
     ///   - path: The path without a query.
     ///   - parameters: Names and values in order. Names must not need encoding.
     public static func join(_ path: String, _ parameters: [(name: String, value: String)]) -> String {
         guard !parameters.isEmpty else { return path }
-        // `{session}` is a placeholder, and stays readable.
+        // The placeholder `{session}` is not encoded.
         let allowed = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:"
         )
@@ -173,7 +176,7 @@ public struct LabRefusal: Error, Hashable, Sendable {
 }
 
 extension LabResponse {
-    /// The response as parameters, without those that have their default values.
+    /// The response as parameters. Parameters with default values are omitted.
     public var parameters: [(name: String, value: String)] {
         let values: [(name: String, value: String?)] = [
             ("code", outcome == .ok && family == nil ? nil : family == nil ? outcome.parameter : nil),
@@ -191,10 +194,9 @@ extension LabResponse {
 
     /// Parses a response from the parameters of a request.
     ///
-    /// An absent parameter has its default value. The order of the parameters has no effect on the result, only on the order of the
-    /// problems.
+    /// An absent parameter has its default value. The order of the parameters only affects the order of the problems.
     /// - Parameters:
-    ///   - parameters: Decoded names and values. Of equal names the last one is used.
+    ///   - parameters: Decoded names and values. If a name occurs twice, the last value is used.
     ///   - catalogue: The codes that don't require a status.
     /// - Throws: ``LabRefusal`` with all problems: unknown names, invalid values, and contradictions.
     public init(

@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// A failure scenario: how to produce the failure, and what a client must do.
+/// A failure scenario. It describes how to produce the failure, and what a client must do.
 ///
 /// The server's list, its page and the app's model all use the same table of scenarios.
 ///
@@ -12,12 +12,12 @@ public import ErrorContract
 ///
 /// To produce a failure that is not in the table, request a ``LabResponse``.
 ///
-/// A scenario contains everything that a runner needs: the request, its credentials and timeout, and the results of each call. Names are
-/// stable, so that a test can select a scenario by its name.
+/// A scenario contains everything that a test needs to run it: the request, its credentials and timeout, and the expected result of each
+/// call. The names don't change, so a test can select a scenario by its name.
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
-    /// The kind of failure. It is open, so that an app can show the groups of a newer server.
+    /// The kind of failure. It is a struct rather than an enumeration, so that an app can show the groups of a newer server.
     ///
-    /// Compare it with the constants; an unknown group is shown by its name.
+    /// Compare it with the constants. Show an unknown group by its name.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
         /// The name of the group.
         public let rawValue: String
@@ -28,7 +28,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        /// Every code of the catalogue. The request is the simplest one that responds with the code.
+        /// Every code of the catalogue. The scenario uses the simplest request that gets the code.
         public static let codes = Self(rawValue: "Codes")
         /// The forms of an error's body.
         public static let forms = Self(rawValue: "Forms")
@@ -52,11 +52,11 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let families = Self(rawValue: "Other servers")
     }
 
-    /// The credentials of the lab that a request carries. The client fetches them from ``path`` before the first call.
+    /// The credentials of the lab that a request contains. The client fetches them from ``path`` before the first call.
     ///
-    /// The credentials come from the lab, never from the app's own session.
+    /// They are never the credentials of the app's own session.
     public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
-        /// None.
+        /// No credentials.
         case none
         /// Valid credentials.
         case valid
@@ -67,7 +67,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         /// A token that was never issued.
         case unknown
 
-        /// The path to POST to for the credentials, below the lab's root; `nil` if they are not issued.
+        /// The path below the lab's root to which a client sends a POST for the credentials; `nil` if the lab doesn't issue them.
         public var path: String? {
             switch self {
             case .none, .unknown: nil
@@ -78,7 +78,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         }
     }
 
-    /// The name, such as `retry-after-date`. It is unique in the table and stable.
+    /// The name, such as `retry-after-date`. It is unique in the table and never changes.
     public let name: String
     /// The kind of failure.
     public let group: Group
@@ -90,13 +90,14 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public let method: String
     /// The path with its query. ``LabPath/sessionPlace`` is the placeholder of a session's name.
     public let path: String
-    /// The credentials that the request carries.
+    /// The credentials that the request contains.
     public let credentials: Authorization
-    /// The client's timeout for the call, in milliseconds; its default if `nil`. Scenarios about slow responses need a short one.
+    /// The client's timeout for the call, in milliseconds; `nil` for the client's default. Scenarios with slow responses need a short
+    /// timeout.
     public let timeoutMilliseconds: Int?
     /// The number of calls that the scenario needs, without the retries of the client; usually 1.
     public let calls: Int
-    /// The expected results of the first and the following calls. The last one also applies to all further calls.
+    /// The expected results of the calls, in order. The last result also applies to all further calls.
     public let expected: [LabExpectation]
 
     /// The name, which is unique in the table.
@@ -115,10 +116,10 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     ///   - advice: The behavior of a good client, as a sentence.
     ///   - method: The method of the request.
     ///   - path: The path with its query, and with the path at which the lab is mounted.
-    ///   - credentials: The credentials that the request carries.
-    ///   - timeoutMilliseconds: The client's timeout for the call; its default if `nil`.
+    ///   - credentials: The credentials that the request contains.
+    ///   - timeoutMilliseconds: The client's timeout for the call; `nil` for the client's default.
     ///   - calls: The number of calls that the scenario needs.
-    ///   - expected: The expected results of the calls in order; the last one also applies to all further calls.
+    ///   - expected: The expected results of the calls, in order. The last result also applies to all further calls.
     public init(
         _ name: String,
         _ group: Group,
@@ -162,7 +163,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
 /// A server's list of scenarios: the body of the response of ``LabPath/scenarios``.
 ///
-/// An app decodes it, so that it shows the scenarios of the server instead of the built-in ones.
+/// An app decodes this list to show the scenarios of the server instead of its built-in scenarios.
 public struct LabListing: Codable, Hashable, Sendable {
     /// The scenarios.
     public var scenarios: [LabScenario]
@@ -176,10 +177,10 @@ public struct LabListing: Codable, Hashable, Sendable {
 extension LabScenario {
     /// Returns all scenarios, by group.
     ///
-    /// O(number of codes and families). The result is computed each time; a server or a model stores it.
+    /// O(number of codes and families). Each call computes the result again, so a server or a model stores it.
     /// - Parameters:
     ///   - root: The path at which the lab is mounted.
-    ///   - catalogue: The codes, each of which gets a scenario.
+    ///   - catalogue: The codes. Each code gets a scenario.
     public static func all(root: String = LabPath.root, catalogue: ErrorCatalogue = .standard) -> [LabScenario] {
         forms(catalogue, root: root) + delays(root: root) + connections(root: root) + bodies(root: root)
             + sequences(root: root) + queue(root: root) + sessions(root: root) + limits(root: root) + redirects(root: root)
@@ -191,8 +192,8 @@ extension LabScenario {
         .forms, .delays, .connections, .bodies, .sequences, .queue, .sessions, .limits, .redirects, .codes, .families,
     ]
 
-    /// Creates a scenario for a response. The parameters are those of the public initializer, with the response and the root of the lab
-    /// instead of the path, and always one call.
+    /// Creates a scenario for a response. The parameters are the same as for the public initializer, with two exceptions: the response and
+    /// the root of the lab replace the path, and the number of calls is always one.
     init(
         _ name: String,
         _ group: Group,
@@ -231,8 +232,8 @@ extension LabResponse {
 
 /// The paths of the error lab, below the path at which it is mounted.
 ///
-/// Append a path to the root, such as `LabPath.root + LabPath.protected`. A ``LabResponse`` creates its path itself: see
-/// ``LabResponse/path(root:)``.
+/// Append a path to the root, such as `LabPath.root + LabPath.protected`. For a ``LabResponse``, ``LabResponse/path(root:)`` returns the
+/// path.
 public enum LabPath {
     /// The default path at which the lab is mounted. It serves the lab's page.
     public static let root = "/dev/lab"
@@ -248,6 +249,6 @@ public enum LabPath {
     public static let protected = "/protected"
     /// Admits a limited number of requests per window.
     public static let limited = "/limited"
-    /// Returns the error that a client decodes from a given response, with its reaction and the text for the user.
+    /// Returns the error that a client decodes from a given response, with the client's reaction and the text for the user.
     public static let read = "/read"
 }

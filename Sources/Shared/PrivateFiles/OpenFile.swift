@@ -8,11 +8,11 @@ import Synchronization
     import Musl
 #endif
 
-/// Identity, size and number of names of a file, as `stat(2)` returns them. A process that holds a file open compares its own status with
-/// that of the path, to detect that the file was replaced or removed.
+/// The identity, the size and the number of names of a file, as `stat(2)` returns them. A process with an open file compares the status of
+/// the open file with the status of the path. If they differ, the file was replaced or removed.
 package struct FileStatus: Hashable, Sendable {
-    /// The identity of a file: the file system and the number of the file in it. A name that is given to another file doesn't keep it.
-    /// After the file is removed, the system may assign its number again.
+    /// The identity of a file: the file system, and the number of the file in this file system. If a path is given to another file, the
+    /// identity at this path changes. After a file is removed, the system may assign its number to a new file.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var inode: UInt64
@@ -25,7 +25,7 @@ package struct FileStatus: Hashable, Sendable {
     package var identity: Identity
     /// The size in bytes.
     package var size: Int
-    /// The number of its names; 0 if it was removed or replaced.
+    /// The number of names of the file; 0 if the file was removed or replaced.
     package var links: Int
 
     package init(identity: Identity, size: Int, links: Int) {
@@ -50,25 +50,25 @@ package struct FileStatus: Hashable, Sendable {
     }
 }
 
-/// How far a sync has brought the bytes of a file.
+/// The place that the bytes of a file have reached after a sync.
 package enum SyncStrength: Int, Sendable, Comparable {
-    /// To the drive, which may lose them or reorder them when the power fails.
+    /// The drive has the bytes. If the power fails, it may lose them or write them in another order.
     case drive
-    /// To the drive, in order; the last ones may be lost when the power fails.
+    /// The drive has the bytes and writes them in order. If the power fails, the last bytes may be lost.
     case ordered
-    /// To the medium: they survive a loss of power.
+    /// The medium has the bytes. They survive a loss of power.
     case medium
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A file that only its owner may read, open for reading and writing. Its methods are single calls of the system: they may be interrupted
-/// (`EINTR`), and may read or write fewer bytes than requested. They wait for the disk: not for the cooperative pool.
+/// An open file that only its owner may read and write. Each method is one system call. It may be interrupted (`EINTR`), and may read or
+/// write fewer bytes than requested. The methods wait for the disk, so don't call them on the cooperative thread pool.
 package final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a file.
-    /// - Parameter creating: Whether the file is created if there is none.
+    /// - Parameter creating: Whether the file is created if it doesn't exist.
     package init(_ path: String, creating: Bool) throws(FileFailure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
         guard descriptor >= 0 else { throw .last }
@@ -76,14 +76,14 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns the status of the open file, which may have no name any more.
+    /// Returns the status of the open file. The file may no longer have a name.
     package func status() throws(FileFailure) -> FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .last }
         return FileStatus(status)
     }
 
-    /// Returns up to a number of bytes; none at the end of the file.
+    /// Returns up to a number of bytes. The result is empty at the end of the file.
     /// - Parameters:
     ///   - count: The maximum number of bytes. Fewer are returned if the file ends or the call is interrupted.
     ///   - offset: The position in bytes.
@@ -98,7 +98,7 @@ package final class OpenFile: Sendable {
         return bytes
     }
 
-    /// Writes bytes and returns how many.
+    /// Writes bytes and returns the number of written bytes.
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - offset: The position in bytes. Beyond the end, the file is extended with zeros.
@@ -114,11 +114,11 @@ package final class OpenFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last }
     }
 
-    /// Brings all bytes and the size to the medium, or as far as the file system can.
+    /// Writes all bytes and the size to the medium. If the file system can't do this, the result is a weaker ``SyncStrength``.
     package func sync() throws(FileFailure) -> SyncStrength {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return .medium }
-            // Only a file system that doesn't know the command: any other failure may have lost bytes.
+            // Continue only if the file system doesn't support the command. After any other failure, bytes may be lost.
             guard errno == ENOTSUP || errno == EINVAL else { throw .last }
             if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return .ordered }
             guard errno == ENOTSUP || errno == EINVAL else { throw .last }
@@ -130,7 +130,7 @@ package final class OpenFile: Sendable {
         #endif
     }
 
-    /// Brings the names in a folder to the medium.
+    /// Writes the names in a folder to the medium.
     package static func syncFolder(_ path: String) throws(FileFailure) {
         let folder = open(path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { throw .last }
@@ -141,7 +141,7 @@ package final class OpenFile: Sendable {
         guard fsync(folder) == 0 else { throw .last }
     }
 
-    /// Gives a file another name, whose earlier file loses it.
+    /// Gives a file another name. If another file has this name, it loses the name.
     package static func rename(_ path: String, to newPath: String) throws(FileFailure) {
         #if canImport(Darwin)
             guard Darwin.rename(path, newPath) == 0 else { throw .last }
@@ -155,7 +155,7 @@ package final class OpenFile: Sendable {
     /// Locks the file against other processes and other open files of this process, and returns whether that succeeded.
     package func lock() throws(FileFailure) -> Bool {
         let identity = try status().identity
-        // Some file systems keep locks per process: they don't exclude two open files of one process.
+        // Some file systems store locks by process. Their locks don't exclude two open files of one process.
         guard Self.locked.withLock({ $0.insert(identity).inserted }) else { return false }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
@@ -167,7 +167,7 @@ package final class OpenFile: Sendable {
         return true
     }
 
-    /// Ends the lock, also for a child of this process that has the open file from a fork.
+    /// Ends the lock. If a forked child process has the same open file, the lock also ends for this child.
     package func unlock() {
         flock(descriptor, LOCK_UN)
         if let identity = try? status().identity { Self.locked.withLock { _ = $0.remove(identity) } }

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// An error that reports that a file could not be read or written. It contains no path, so it can be logged.
+/// An error that is thrown if a file can't be read or written. It contains no path, so it can be logged.
 package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error number, such as `ENOSPC`; 0 if the file is too large.
     package let code: Int32
@@ -19,7 +19,7 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the file or folder doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    /// Whether the call was interrupted by a signal and may be repeated.
+    /// Whether a signal interrupted the call. The caller may repeat it.
     package var isInterruption: Bool { code == EINTR }
 
     /// Whether the disk or the quota is full.
@@ -39,8 +39,8 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// Small files that only their owner can read and write (permissions 0600), such as stored credentials. They are read and written as a
 /// whole.
 ///
-/// Calls block on the disk, so don't make them on the cooperative thread pool. All functions may be called from any thread; concurrent
-/// replacements of one file need `isShared`.
+/// The functions wait for the disk, so don't call them on the cooperative thread pool. All functions may be called from any thread. If two
+/// calls may replace the same file at the same time, set `isShared`.
 package enum PrivateFile {
     /// Reads a file.
     ///
@@ -75,21 +75,21 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file atomically: a reader finds the old or the new bytes. The bytes are written to a temporary file in the same folder,
-    /// which is then renamed (`rename(2)`).
+    /// Replaces a file atomically. A reader finds either the old or the new bytes. The function writes the bytes to a temporary file in the
+    /// same folder, and then renames this file (`rename(2)`).
     ///
-    /// The function doesn't call `fsync`. If the process crashes, the old or the new file remains; after a power failure, the content
+    /// The function doesn't call `fsync`. If the process crashes, the old or the new file remains. After a power failure, the content
     /// depends on the file system.
     ///
     /// - Parameters:
     ///   - path: The path. Its folder must exist.
     ///   - bytes: The new content.
-    ///   - isShared: Whether several tasks or processes may replace the file at the same time. Each then writes a separate temporary file,
-    ///     which remains if the process is killed; otherwise the next call removes it.
-    /// - Throws: ``FileFailure``. The old file is then unchanged, and the temporary one is removed.
+    ///   - isShared: Whether several tasks or processes may replace the file at the same time. If so, each call writes a separate temporary
+    ///     file. This file remains if the process is killed. If `isShared` is `false`, the next call removes such a file.
+    /// - Throws: ``FileFailure``. If it is thrown, the old file is unchanged, and the temporary file is removed.
     package static func replace(_ path: String, with bytes: [UInt8], isShared: Bool = false) throws(FileFailure) {
         let new = path + (isShared ? ".\(UInt64.random(in: .min ... .max))" : ".new")
-        // A temporary file of a killed process may have other permissions.
+        // If a killed process left a temporary file, this file may have other permissions.
         unlink(new)
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
@@ -114,8 +114,8 @@ package enum PrivateFile {
         guard unlink(path) == 0 || errno == ENOENT else { throw .last }
     }
 
-    /// Returns the 128-bit FNV-1a hash of a text, for short file names that don't contain the text. It is the same in every process and on
-    /// every platform, but an attacker can find two texts with one hash, so it isn't suitable for secrets.
+    /// Returns the 128-bit FNV-1a hash of a text, for short file names that don't contain the text. The hash is the same in every process
+    /// and on every platform. An attacker can find two texts with the same hash, so don't use it for secrets.
     ///
     /// - Complexity: O(length).
     package static func digest(_ text: String) -> UInt128 {

@@ -1,6 +1,7 @@
 /// The members of a JSON object, in the order in which they were written.
 ///
-/// A lookup takes O(n), which suits objects with few members; use a dictionary for large tables. Equality ignores the order.
+/// A lookup takes O(n), which is fast for objects with few members. Use a dictionary for large tables. Two objects with the same members in
+/// another order are equal.
 ///
 /// ```swift
 /// var note: JSONObject = ["title": "Buy bread"]
@@ -13,11 +14,11 @@
 public struct JSONObject: Sendable {
     /// The members in order. Their keys are distinct.
     public private(set) var members: [(key: String, value: JSONValue)]
-    /// A Bloom filter of the keys with one hash function: the marks of all keys, also of removed ones. A key whose mark is missing is not a
-    /// member, so most lookups of absent keys compare no strings.
+    /// A Bloom filter of the keys with one hash function. It contains the mark (one bit of 64) of each key, including removed keys. If the
+    /// mark of a key is missing, the key is not a member. So most lookups of absent keys compare no strings.
     private var marks: UInt64
 
-    /// Creates an object from members. Of equal keys, the last value is used, at the position of the first one.
+    /// Creates an object from members. If a key occurs twice, the last value is used, at the position of the first value.
     /// - Parameter members: Keys and values.
     /// - Complexity: O(n²) for n members.
     public init(_ members: [(String, JSONValue)] = []) {
@@ -26,7 +27,8 @@ public struct JSONObject: Sendable {
     }
 
     /// Creates an object from members whose keys are known to be distinct. O(n).
-    /// - Parameter members: Keys and values. With equal keys, lookups return the first one and ``JSONValue/encoded()`` writes both.
+    /// - Parameter members: Keys and values. If a key occurs twice, lookups return the first value, and ``JSONValue/encoded()`` writes both
+    ///   values.
     package init(distinct members: [(key: String, value: JSONValue)]) {
         self.members = members
         self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
@@ -37,8 +39,8 @@ public struct JSONObject: Sendable {
         1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
     }
 
-    /// The value of a member; `nil` if there is none, which differs from ``JSONValue/null``. Setting a value replaces the member at its
-    /// position or appends it. Setting `nil` removes the member.
+    /// The value of a member; `nil` if the object has no such member. A member with the value ``JSONValue/null`` exists, so its value isn't
+    /// `nil`. Setting a value replaces the value of an existing member, or appends a new member. Setting `nil` removes the member.
     /// - Complexity: O(n) for n members; O(1) for most keys that are not members.
     public subscript(key: String) -> JSONValue? {
         get { marks & Self.mark(of: key) == 0 ? nil : members.firstIndex(of: key).map { members[$0].value } }
@@ -57,7 +59,7 @@ public struct JSONObject: Sendable {
     /// Whether the object has no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// Returns the first of up to four members that is a string.
+    /// Returns the string of the first key whose value is a string. It tries up to four keys.
     package func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
         self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }

@@ -1,7 +1,7 @@
-/// Parses JSON text (RFC 8259) strictly: UTF-8 only, no byte order mark, no duplicate keys, bounded depth.
+/// Parses JSON text (RFC 8259) strictly. It accepts only UTF-8 without a byte order mark. It refuses duplicate keys and deep nesting.
 ///
-/// Foundation's decoder silently uses one of two equal keys, so that two readers of one request can disagree about the email address in it.
-/// This parser refuses duplicate keys by default. It never traps.
+/// If a key occurs twice, Foundation's decoder silently uses one of the values. Another parser may use the other value, and so read another
+/// email address from the same request. This parser refuses duplicate keys by default. It never traps.
 ///
 /// ```swift
 /// let value = try JSONParser().parse(#"{"id":1}"#.utf8)
@@ -9,16 +9,17 @@
 /// ```
 ///
 /// Use the defaults for requests of clients. To read responses of other systems, set ``duplicates`` and ``overflow`` to accept as much as
-/// possible. The size of a text is not limited: limit it when you read the text.
+/// possible. The parser doesn't limit the size of a text, so limit the size when you read the text.
 ///
-/// Stack and time are bounded: ``maximumDepth`` limits the recursion, and duplicate keys are found by hashing from 32 members on, so that a
-/// text with many keys takes O(n) and not O(n²). A parser is a value with three settings; create one where you need it.
+/// The use of the stack is bounded, because ``maximumDepth`` limits the recursion. The time is O(n), also for a text with many keys: in
+/// objects with 32 or more members, the parser finds duplicate keys by hashing. A parser is a value with three settings, so create a parser
+/// where you need it.
 public struct JSONParser: Sendable {
     /// The treatment of an object in which a key occurs twice.
     public enum Duplicates: Sendable {
         /// The text is refused with ``JSONSyntaxError/Reason/duplicateKey``.
         case refused
-        /// The last value is used, as in most other parsers, at the position of the first one.
+        /// The last value is used, as in most other parsers. It has the position of the first value.
         case lastWins
     }
 
@@ -30,7 +31,7 @@ public struct JSONParser: Sendable {
         case null
     }
 
-    /// The maximum nesting of arrays and objects, 64 by default. A value that is no array or object has the depth 0.
+    /// The maximum nesting of arrays and objects, 64 by default. A value that is not an array or object has the depth 0.
     public var maximumDepth: Int
     /// The treatment of duplicate keys.
     public var duplicates: Duplicates
@@ -41,8 +42,8 @@ public struct JSONParser: Sendable {
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - maximumDepth: The maximum nesting of arrays and objects. Parsing is recursive, so a very large value can exhaust the stack of
-    ///     the thread.
+    ///   - maximumDepth: The maximum nesting of arrays and objects. Parsing is recursive, so deep nesting can exhaust the stack of the
+    ///     thread if this limit is very large.
     ///   - duplicates: The treatment of duplicate keys.
     ///   - overflow: The treatment of numbers that are too large.
     /// - Precondition: `maximumDepth` is positive.
@@ -66,8 +67,8 @@ public struct JSONParser: Sendable {
 
     /// Parses only the members of an object with the given names, without the contents of their arrays and objects.
     ///
-    /// It is for texts of which a few members decide how to continue. Members with other names are not validated, the text after the object
-    /// is ignored, and of equal keys the last one is used, regardless of ``duplicates``.
+    /// Use it if a few members of a text determine how to process it. Members with other names are not validated. The text after the object
+    /// is ignored. If a key occurs twice, the last value is used, regardless of ``duplicates``.
     ///
     /// - Parameters:
     ///   - bytes: The text in UTF-8.
@@ -79,14 +80,15 @@ public struct JSONParser: Sendable {
         return try reader.outline(names)
     }
 
-    /// Parses a text in place. Returns a result because `withContiguousStorageIfAvailable` doesn't support typed errors.
+    /// Parses a text in place. It returns a `Result`, because `withContiguousStorageIfAvailable` doesn't support typed errors.
     private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONSyntaxError> {
         var reader = JSONReader(bytes: bytes, options: self)
         return Result { () throws(JSONSyntaxError) in try reader.document() }
     }
 }
 
-/// An error that reports why a text is not JSON, or exceeds the limits of the parser. It contains no part of the text, so it can be logged.
+/// An error that is thrown if a text is not JSON, or if it exceeds the limits of the parser. The error contains no part of the text, so it
+/// can be logged.
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// The reason of the error.
     public enum Reason: String, Hashable, Sendable {
@@ -106,7 +108,8 @@ public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 
     /// The reason of the error.
     public let reason: Reason
-    /// The position at which the parser stopped, in bytes from the start. For a string or a number, it may be behind its first byte.
+    /// The position at which the parser stopped, in bytes from the start. If a string or a number is invalid, the position may be after its
+    /// first byte.
     public let offset: Int
 
     /// The reason and the position, for a log.

@@ -1,8 +1,9 @@
 /// Parses only some members of an object.
 extension JSONReader {
-    /// Returns the members of an object with the given names. Arrays and objects among them are empty.
+    /// Returns the members of an object with the given names. If the value of a member is an array or object, the result contains an empty
+    /// one.
     ///
-    /// The other members are skipped: they are only scanned for their ends. O(n) in bytes.
+    /// The other members are skipped. The reader only searches for their ends. It takes O(n) for n bytes.
     mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
         var outline = JSONObject()
         skipSpace()
@@ -24,8 +25,8 @@ extension JSONReader {
         }
     }
 
-    /// Returns a member's name if it is one of the given names, otherwise `nil`. Names with another first byte are skipped without
-    /// decoding; a name that begins with an escape is decoded.
+    /// Returns a member's name if it is one of the given names, otherwise `nil`. If no given name has the same first byte, the name is
+    /// skipped without decoding. A name that begins with an escape is always decoded.
     private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
         let first = position + 1 < bytes.count ? bytes[position + 1] : 0
         guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
@@ -50,8 +51,8 @@ extension JSONReader {
         }
     }
 
-    /// Skips a value of any depth without recursion. Only its brackets and quotes are checked, and an opening bracket may be closed by one
-    /// of the other kind.
+    /// Skips a value of any depth without recursion. Only its brackets and quotes are checked. The kinds of brackets are not compared, so
+    /// `[1}` is accepted.
     private mutating func skipValue() throws(JSONSyntaxError) {
         var depth = 0
         repeat {

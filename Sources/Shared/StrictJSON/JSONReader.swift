@@ -1,4 +1,4 @@
-/// The cursor of ``JSONParser`` in one text: a recursive descent parser. It reads the caller's memory in place and must not outlive it.
+/// The recursive descent parser of ``JSONParser`` for one text. It reads the caller's memory in place, so it must not outlive this memory.
 ///
 /// Each function begins at the first byte of its element and sets ``position`` to the byte after the element. After an error, ``position``
 /// is the place of the error, and the reader must not be used again.
@@ -17,7 +17,7 @@ struct JSONReader {
     /// Whether all bytes were read.
     var isAtEnd: Bool { position >= bytes.count }
 
-    /// Returns an error at the current position. At the end of the text, an unexpected character becomes an unexpected end.
+    /// Returns an error at the current position. At the end of the text, the reason `unexpectedCharacter` is replaced by `unexpectedEnd`.
     func error(_ reason: JSONSyntaxError.Reason) -> JSONSyntaxError {
         JSONSyntaxError(reason: isAtEnd && reason == .unexpectedCharacter ? .unexpectedEnd : reason, offset: position)
     }
@@ -105,7 +105,7 @@ struct JSONReader {
         }
     }
 
-    /// Consumes a byte if it is the next one.
+    /// Consumes the next byte if it equals a byte. Returns whether it did.
     mutating func take(_ byte: UInt8) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
@@ -122,8 +122,8 @@ struct JSONReader {
 
     /// Parses a number (RFC 8259 §6): no plus sign, no leading zeros, at least one digit on each side of the point.
     ///
-    /// A whole number of up to 18 digits is computed while its digits are read. Other numbers are converted from their text, so a `Double`
-    /// is correctly rounded. Whole numbers beyond 64 bits become a `Double`.
+    /// A whole number of up to 18 digits is computed while its digits are read. All other numbers are converted from their text, so a
+    /// `Double` is correctly rounded. A whole number that doesn't fit into 64 bits becomes a `Double`.
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
@@ -164,7 +164,8 @@ struct JSONReader {
         return (position - start, value)
     }
 
-    /// Parses a string from its opening quote on. The text is validated as UTF-8 only if it has a byte beyond ASCII, and copied once.
+    /// Parses a string from its opening quote on. The text is copied once. It is validated as UTF-8 only if it contains a byte that is not
+    /// ASCII.
     mutating func string() throws(JSONSyntaxError) -> String {
         position += 1
         let start = position
@@ -193,7 +194,7 @@ struct JSONReader {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// Parses the rest of a string from the first backslash on; the slow path.
+    /// Parses the rest of a string from the first backslash on. This is the slow path.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
         var buffer = Array(bytes[start..<position])
         while position < bytes.count {
@@ -228,8 +229,8 @@ struct JSONReader {
         }
     }
 
-    /// Parses the digits of `\u` and, for the first half of a surrogate pair, the second escape. A single half is refused: it has no UTF-8
-    /// form.
+    /// Parses the digits of `\u`. After the first half of a surrogate pair, it also parses the second escape. A single half is refused,
+    /// because UTF-8 can't represent it.
     private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let unit = try fourHexDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
@@ -264,17 +265,22 @@ struct JSONReader {
 
 /// The members of an object while it is parsed, with a fast check for duplicate keys.
 ///
-/// The check has three stages: up to 8 members, each is compared; from 8 on, a Bloom filter of 64 bits recognizes most new keys; from 32
-/// on, a dictionary finds the others. So an attacker can't make it quadratic with many keys.
+/// The check has three stages:
+///
+/// - With up to 8 members, it compares all keys.
+/// - From 8 members on, a Bloom filter of 64 bits recognizes most new keys.
+/// - From 32 members on, a dictionary finds the keys that the Bloom filter doesn't recognize as new.
+///
+/// So an attacker can't cause quadratic time with many keys.
 struct JSONMembers {
     /// The members in order.
     private(set) var list: [(key: String, value: JSONValue)] = []
     /// The indices by key; empty below 32 members.
     private var positions: [String: Int] = [:]
-    /// The fingerprints of all keys, from 8 members on.
+    /// The fingerprints (one bit of 64 each) of all keys, from 8 members on.
     private var fingerprints: UInt64 = 0
 
-    /// Up to this number of members, comparing each is fastest.
+    /// Up to this number of members, it is fastest to compare all keys.
     private static let few = 8
     /// From this number of members on, hashing is faster than comparing.
     private static let many = 32
@@ -306,7 +312,7 @@ struct JSONMembers {
         if list.count == Self.few { fingerprints = list.reduce(0) { $0 | Self.fingerprint(of: $1.key) } }
         let fingerprint = Self.fingerprint(of: key)
         defer { fingerprints |= fingerprint }
-        // A key whose bit is not set yet is new.
+        // If the bit of the key isn't set, the key is new.
         guard fingerprints & fingerprint != 0 else { return nil }
         return positions.isEmpty ? list.firstIndex(of: key) : positions[key]
     }
@@ -319,7 +325,7 @@ struct JSONMembers {
 }
 
 extension [(key: String, value: JSONValue)] {
-    /// Returns the index of a member. Compares lengths first, which excludes most keys.
+    /// Returns the index of a member. It compares the lengths of the keys first, which excludes most keys.
     func firstIndex(of key: String) -> Int? {
         let length = key.utf8.count
         return indices.first { self[$0].key.utf8.count == length && self[$0].key == key }

@@ -1,7 +1,7 @@
 /// A JSON value (RFC 8259).
 ///
-/// Use it for texts without a fixed structure. For values of a known type, `Codable` is shorter; a `JSONValue` can be a member of such a
-/// type, because it is `Codable` itself.
+/// Use it for texts without a fixed structure. For values of a known type, `Codable` needs less code. A `JSONValue` is also `Codable`, so
+/// it can be a property of such a type.
 ///
 /// ```swift
 /// let note: JSONValue = ["title": "Buy bread", "done": false]
@@ -14,11 +14,11 @@ public enum JSONValue: Hashable, Sendable {
     case null
     /// A Boolean value.
     case bool(Bool)
-    /// A number without a fraction or an exponent that fits into 64 bits. It is exact, also beyond the 53 bits of a `Double`.
+    /// A number without a fraction or an exponent that fits into 64 bits. It is exact. A `Double` would be exact only up to 53 bits.
     case integer(Int64)
-    /// Any other number. A parsed one is always finite; infinity and NaN are written as `null`.
+    /// Any other number. A parsed number is always finite. Infinity and NaN are written as `null`.
     case number(Double)
-    /// A string. Swift compares strings by canonical equivalence, so two values with different bytes can be equal.
+    /// A string. Swift compares strings by canonical equivalence, so two strings with different bytes can be equal.
     case string(String)
     /// An array.
     case array([JSONValue])
@@ -27,27 +27,27 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The string, if this is one.
+    /// The string; `nil` if this is not a string.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The elements, if this is an array.
+    /// The elements; `nil` if this is not an array.
     public var arrayValue: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The members, if this is an object.
+    /// The members; `nil` if this is not an object.
     public var objectValue: JSONObject? {
         if case .object(let object) = self { object } else { nil }
     }
 
-    /// The Boolean value, if this is one.
+    /// The Boolean value; `nil` if this is not a Boolean value.
     public var boolValue: Bool? {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The number as a `Double`, if this is a number. Integers of more than 53 bits are rounded.
+    /// The number as a `Double`; `nil` if this is not a number. Integers of more than 53 bits are rounded.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -68,15 +68,15 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Creates an object. Of equal keys, the last value is used.
+    /// Creates an object. If a key occurs twice, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 
 extension JSONValue: Codable {
     /// Decodes any value. Whole numbers that fit into 64 bits become integers.
     ///
-    /// The decoder decides about duplicate keys and the order of members; `JSONDecoder` doesn't keep the order. Use ``JSONParser`` if they
-    /// matter.
+    /// The decoder determines the treatment of duplicate keys and the order of members. `JSONDecoder` doesn't preserve the order. If
+    /// duplicate keys or the order matter, use ``JSONParser``.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
             self = .object(

@@ -1,8 +1,8 @@
 extension JSONValue {
     /// Returns the value as compact JSON text in UTF-8, with the members in their order.
     ///
-    /// Only the characters that must be escaped are escaped, so the text isn't suitable for a script element of an HTML page. Infinity and
-    /// NaN become `null`.
+    /// It escapes only the characters that JSON requires to be escaped. So don't write the text into a script element of an HTML page.
+    /// Infinity and NaN become `null`.
     /// - Complexity: O(size of the value). The recursion is as deep as the value.
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
@@ -57,13 +57,13 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Returns the value as readable JSON, indented by two spaces per level. Arrays and objects that fit on one line are written on one
+    /// Returns the value as readable JSON, indented by two spaces per level. If an array or object fits on one line, it is written on one
     /// line.
     ///
     /// - Parameters:
     ///   - depth: The indentation level of the value itself.
     ///   - lineWidth: The maximum length of a line in characters, including its indentation, for an array or an object that is written on
-    ///     one line. With 0, each member has its own line.
+    ///     one line. If it is 0, each member has its own line.
     /// - Complexity: O(depth · size): each level first tries to fit on one line.
     package func indented(_ depth: Int = 0, lineWidth: Int = 76) -> String {
         let flat = spaced

@@ -1,5 +1,5 @@
 extension Duration {
-    /// The duration in whole seconds, rounded up, capped at the largest `Int`. Use it for `Retry-After`, so that a client never returns too
+    /// The duration in whole seconds, rounded up, at most the largest `Int`. Use it for `Retry-After`, so that a client never retries too
     /// early.
     public var wholeSecondsRoundedUp: Int {
         let (seconds, attoseconds) = components
@@ -9,8 +9,9 @@ extension Duration {
 
     /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
     ///
-    /// Clocks count whole nanoseconds. A multiple of 10⁹ = 2⁹ · 5⁹ is divided by a shift and a multiplication with the inverse of 5⁹ modulo
-    /// 2⁶⁴, which takes a tenth of the time of a 128-bit division. The product shows whether the duration is such a multiple.
+    /// A `Duration` counts attoseconds, but most durations are whole nanoseconds: multiples of 10⁹ = 2⁹ · 5⁹ attoseconds. Such a multiple
+    /// is divided by a shift and a multiplication with the inverse of 5⁹ modulo 2⁶⁴. This takes a tenth of the time of a 128-bit division.
+    /// The product shows whether the duration is such a multiple.
     ///
     /// - Precondition: The result fits into 64 bits: the duration is shorter than 292 years.
     @inlinable
@@ -30,7 +31,7 @@ extension Duration {
     package var wholeMilliseconds: Int64 { whole(1_000) }
 
     /// Returns the duration in a unit, rounded toward zero and clamped to 64 bits.
-    /// - Parameter units: The number of units per second, a divisor of 10¹⁸.
+    /// - Parameter units: The number of units per second. It must divide 10¹⁸.
     private func whole(_ units: Int64) -> Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: units)

@@ -1,22 +1,22 @@
 /// Parses and formats HTTP dates (RFC 9110 §5.6.7), in seconds since 1970.
 ///
-/// Three formats are parsed: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. The first
-/// one is written. A two-digit year that would be more than 50 years in the future belongs to the past century. The weekday is not checked
-/// against the date; a day that doesn't exist in its month is refused.
+/// Three formats are parsed: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. Dates are
+/// written in the first format. If a two-digit year would be more than 50 years in the future, it belongs to the past century. The parser
+/// doesn't check that the weekday matches the date. It refuses a day that doesn't exist in its month, such as February 30.
 ///
 /// ```swift
 /// print(HTTPDate.text(784_111_777))  // Sun, 06 Nov 1994 08:49:37 GMT
 /// ```
 ///
-/// Unlike `DateFormatter`, it needs neither Foundation nor a locale. A leap second (`:60`) is accepted and is the first second of the next
-/// minute.
+/// `DateFormatter` needs Foundation and a locale; this type doesn't need them. A leap second (`:60`) is accepted. It counts as the first
+/// second of the next minute.
 public enum HTTPDate {
-    /// Parses a date; returns `nil` if the text isn't one.
+    /// Parses a date; returns `nil` if the text isn't a date.
     ///
     /// - Parameters:
     ///   - text: The value of the field.
-    ///   - now: The current time in seconds since 1970, by which the century of a two-digit year is chosen; `nil` refuses
-    ///     two-digit years.
+    ///   - now: The current time in seconds since 1970. It determines the century of a two-digit year. If it is `nil`, two-digit years are
+    ///     refused.
     public static func seconds(_ text: some StringProtocol, now: Int64?) -> Int64? {
         guard text.utf8.count <= 64 else { return nil }
         let parts = Substring(text).utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
@@ -32,7 +32,7 @@ public enum HTTPDate {
 
     /// Returns the date in the format `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// - Parameter seconds: The seconds since 1970. The year must be from 0 to 9999; other years are not HTTP dates.
+    /// - Parameter seconds: The seconds since 1970. The year must be from 0 to 9999, because an HTTP date has four digits for the year.
     public static func text(_ seconds: Int64) -> String {
         let (time, days) = (seconds.modulo(86_400), (seconds - seconds.modulo(86_400)) / 86_400)
         let (year, month, day) = CivilDay.date(Int(days))
@@ -40,9 +40,9 @@ public enum HTTPDate {
         return "\(weekdays[Int(days.modulo(7))]), \(padded(day, to: 2)) \(months[month - 1]) \(padded(year, to: 4)) \(clock) GMT"
     }
 
-    /// The weekdays, starting with that of 1970-01-01.
+    /// The weekdays, starting with the weekday of 1970-01-01.
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    /// The names of the months, which are case-sensitive in HTTP.
+    /// The names of the months. They are case-sensitive in HTTP.
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// Returns the seconds of a date in parts; `nil` if a part is missing, malformed or out of range.
@@ -63,7 +63,8 @@ public enum HTTPDate {
         return Int(text)
     }
 
-    /// Returns the year of four digits, or of two digits by the rule of ``HTTPDate``; `nil` for two digits without a current time.
+    /// Returns the year of a text with four digits, or with two digits by the rule of ``HTTPDate``. `nil` if the text has two digits and
+    /// the current time is `nil`.
     private static func fullYear(_ text: String, now: Int64?) -> Int? {
         if let year = digits(text[...], length: 4...4) { return year }
         guard let short = digits(text[...], length: 2...2), let now else { return nil }
@@ -80,8 +81,8 @@ public enum HTTPDate {
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
 enum CivilDay {
-    /// Returns the number of a day since 1970-01-01, negative before; `nil` if the day doesn't exist. The day is checked by comparing its
-    /// number with that of the first day of the next month.
+    /// Returns the number of a day since 1970-01-01; `nil` if the day doesn't exist. Earlier days have negative numbers. To check the day,
+    /// its number is compared with the number of the first day of the next month.
     static func number(year: Int, month: Int, day: Int) -> Int? {
         guard (1...12).contains(month), day >= 1 else { return nil }
         let number = unchecked(year: year, month: month, day: day)
@@ -113,7 +114,7 @@ enum CivilDay {
 }
 
 extension FixedWidthInteger {
-    /// Returns the remainder of a division that rounds down; never negative.
+    /// Returns the remainder of a division that rounds down. It is never negative.
     fileprivate func modulo(_ divisor: Self) -> Self {
         let remainder = self % divisor
         return remainder < 0 ? remainder + divisor : remainder

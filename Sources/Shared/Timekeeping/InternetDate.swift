@@ -3,8 +3,9 @@
 /// A time without an offset from UTC is refused, because it doesn't identify an instant. A space may replace the `T`, and letters may be
 /// lowercase (RFC 3339 §5.6). O(length); texts of more than 40 bytes are refused.
 package enum InternetDate {
-    /// Returns the seconds since 1970 and the fraction of a second, or `nil` if the text isn't a timestamp.
-    /// - Returns: The whole seconds, rounded down, and the fraction from 0 to 1. Together they are more exact than one `Double`.
+    /// Returns the time of a timestamp; `nil` if the text isn't a timestamp.
+    /// - Returns: The whole seconds since 1970, rounded down, and the fraction of a second from 0 to 1. These two numbers are more exact
+    ///   than one `Double`.
     package static func seconds(_ text: some StringProtocol) -> (whole: Int64, fraction: Double)? {
         var reader = Reader(bytes: Array(text.utf8))
         guard (20...40).contains(reader.bytes.count) else { return nil }
@@ -20,7 +21,8 @@ package enum InternetDate {
         return (Int64(days * 86_400 + hour * 3_600 + minute * 60 + second - offset), fraction)
     }
 
-    /// A cursor in the text. Each function consumes one element and returns whether, or with which value, it was there.
+    /// A cursor in the text. Each function consumes one element of the text if it is next. It returns the value of the element, or whether
+    /// the element was found.
     private struct Reader {
         let bytes: [UInt8]
         var position = 0

@@ -1,7 +1,7 @@
 /// A type-erased monotonic clock.
 ///
-/// Instants are durations since the clock was wrapped, so types that store a clock or an instant need no type parameter. Wrap
-/// `ContinuousClock` in production, or pass ``continuous``; wrap `ManualClock` of `HoldfastTesting` in tests.
+/// An instant is the duration since the clock was wrapped. So a type that stores a clock or an instant needs no type parameter. In
+/// production, pass ``continuous`` or wrap `ContinuousClock`. In tests, wrap `ManualClock` of `HoldfastTesting`.
 ///
 /// ```swift
 /// let clock = MonotonicClock.continuous
@@ -9,8 +9,8 @@
 /// try await clock.sleep(until: deadline)
 /// ```
 ///
-/// Instants of two wrapped clocks can't be compared, even if both wrap the same clock: each counts from its own start. Copies of one value
-/// share a start.
+/// Don't compare instants of two values, even if both wrap the same clock, because each value counts from its own start. Copies of one
+/// value have the same start.
 public struct MonotonicClock: Sendable {
     private let read: @Sendable () -> Duration
     private let pause: @Sendable (Duration) async throws -> Void
@@ -29,8 +29,8 @@ public struct MonotonicClock: Sendable {
     /// The time since the clock was wrapped.
     public var now: Duration { read() }
 
-    /// Sleeps until an instant. It never returns before the instant, even if a timer fires early, and returns immediately if the instant
-    /// has passed.
+    /// Sleeps until an instant. It never returns before the instant, even if a timer fires early. If the instant has passed, it returns
+    /// immediately.
     ///
     /// - Parameter instant: The time since the clock was wrapped.
     /// - Throws: `CancellationError` when the task is canceled.

@@ -7,7 +7,7 @@ package import StrictJSON
 /// The router, the OpenAPI document, the reference page and the tests of limits are derived from this description. So a new member of a
 /// request or a new error code appears in all of them without a second change.
 ///
-/// The router serves a path with and without a trailing slash. ``path`` is the one that clients should call.
+/// The router serves each path with and without a trailing slash. Clients should call ``path``.
 ///
 /// ``APIDescription`` creates all operations; they can't be created outside of this module. ``APISettings`` determines which operations a
 /// server has, and some members of these operations.
@@ -24,7 +24,7 @@ public struct APIOperation: Sendable {
     public enum Method: String, Sendable {
         /// Reads data.
         case get = "GET"
-        /// Changes data, or reads data by a secret that must not be part of an address.
+        /// Changes data. It also reads data if the request contains a secret, because a secret must not be part of an address.
         case post = "POST"
     }
 
@@ -40,7 +40,8 @@ public struct APIOperation: Sendable {
         case page
     }
 
-    /// Whether a client can repeat a request with the same `Idempotency-Key`, and which requests share a key.
+    /// Whether a client can repeat a request with the same `Idempotency-Key`, and under which condition two requests with one key are the
+    /// same.
     package enum Idempotency: Hashable, Sendable {
         /// The operation ignores the header. Operations whose responses contain secrets have this policy, because such responses must not
         /// be stored.
@@ -55,7 +56,7 @@ public struct APIOperation: Sendable {
 
     /// The HTTP method.
     public let method: Method
-    /// The path, with parameters in braces, such as `/errors/{code}`. It begins with a slash and has none at its end.
+    /// The path, with parameters in braces, such as `/errors/{code}`. It begins with a slash and doesn't end with a slash.
     public let path: String
     /// The name of the operation in the document (`operationId`), and its anchor on the reference page.
     ///
@@ -80,15 +81,15 @@ public struct APIOperation: Sendable {
     var ownCodes: [ErrorCode] = []
     /// The policy for the header `Idempotency-Key`.
     package internal(set) var idempotency = Idempotency.none
-    /// Whether an overloaded server refuses the request with 503. Health checks and metrics are served under overload, too: otherwise an
+    /// Whether an overloaded server refuses the request with 503. Health checks and metrics are served under overload, too. Otherwise an
     /// orchestrator would restart a server that is only busy.
     var isShed = true
-    /// Whether the operation uses a store. If so, it can return the codes for a failed store (`SERVER_DATABASE_ERROR`) and a busy one
-    /// (`SERVER_SERVICE_UNAVAILABLE`).
+    /// Whether the operation uses a store. If so, it can return `SERVER_DATABASE_ERROR` for a failed store and `SERVER_SERVICE_UNAVAILABLE`
+    /// for a busy store.
     var asksStore = false
     /// The limits that count the request, in the order in which responses report them.
     package internal(set) var limits: [AccountLimit] = []
-    /// The format of the errors, which is the configured one by default.
+    /// The format of the errors. The default is the configured format.
     package internal(set) var errorStyle = ErrorStyle.configured
 
     /// Returns the operation with the settings of a server: the policy of new passwords, and the responses of the configured format.
@@ -111,8 +112,8 @@ public struct APIOperation: Sendable {
     ///
     /// Most codes follow from the members of the operation. For example, a request body adds the codes of decoding, and an active limit
     /// adds the code of a 429. Only codes that are specific to the operation are listed by hand.
-    /// - Parameter settings: The settings of the server. Without an active limit, `RATE_LIMIT_EXCEEDED` is only included if the operation
-    ///   accepts an idempotency key.
+    /// - Parameter settings: The settings of the server. If no limit is active, `RATE_LIMIT_EXCEEDED` is only included for operations that
+    ///   accept an idempotency key.
     /// - Returns: Each code once. `SERVER_INTERNAL_ERROR` is always included.
     /// - Complexity: O(number of codes in the catalogue).
     public func codes(_ settings: APISettings) -> [ErrorCode] {
@@ -125,7 +126,7 @@ public struct APIOperation: Sendable {
                 .requestMalformed, .requestConflict, .requestKeyReused, .rateLimitExceeded, .serverServiceUnavailable,
             ])
         }
-        // Pages describe problems of the input in text, but can't describe overload and timeouts.
+        // A page can't describe a timeout or overload, so the codes for them are only listed for operations without pages.
         if errorStyle != .page {
             codes.insert(.serverTimeout)
             if isShed { codes.insert(.serverServiceUnavailable) }
@@ -140,8 +141,7 @@ public struct APIOperation: Sendable {
         Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
-    /// Returns the active limits that count the request, in the order of the settings. Empty if the server limits none of the operation's
-    /// requests.
+    /// Returns the active limits that count the request, in the order of the settings. Empty if the server doesn't limit the operation.
     package func limits(in settings: APISettings) -> [APISettings.Limit] {
         settings.limits.filter { limits.contains($0.limit) }
     }
@@ -161,12 +161,12 @@ public struct APIOperation: Sendable {
 /// The body of a request. The server accepts each body in two media types: as JSON, and with the same members as
 /// `application/x-www-form-urlencoded`.
 package struct RequestContent: Sendable {
-    /// The schema of the JSON body. Its name is the name of the wire type, unless the initializer received another one.
+    /// The schema of the JSON body. Its name is the name of the wire type, or the name that the initializer received.
     package private(set) var schema: NamedSchema
     /// An example of the body. The wire type can be decoded from it.
     package let example: JSONObject
-    /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON, and errors in fields are
-    /// part of the page rather than codes.
+    /// Whether browsers send the body from a page of the server. If so, the document lists the form before JSON. The page then describes
+    /// errors in fields, so they have no codes.
     package let isForm: Bool
 
     /// Derives the schema from a wire type by decoding the example.
@@ -183,7 +183,7 @@ package struct RequestContent: Sendable {
         self.isForm = isForm
     }
 
-    /// Replaces the schema of each member whose named schema has the same name. Only direct members are replaced, not members of members.
+    /// Replaces the schema of each direct member that refers to a schema with the same name. Nested members don't change.
     /// - Parameter other: The new schema, such as `NewPassword` with the configured lengths.
     mutating func replace(_ other: NamedSchema) {
         let fields = schema.schema.fields.map { field in
@@ -216,14 +216,14 @@ package struct RequestContent: Sendable {
     }
 }
 
-/// A parameter in the path, the query, the headers or a cookie. Only those in the path are required.
+/// A parameter in the path, the query, the headers or a cookie. Only parameters in the path are required.
 package struct APIParameter: Sendable {
-    /// The part of the request that has the parameter. The raw values are those of `in` in OpenAPI.
+    /// The part of the request that has the parameter. The raw values are the values of `in` in OpenAPI.
     package enum Place: String, Sendable {
         case path, query, header, cookie
     }
 
-    /// The name. Names of headers are not case-sensitive; other names are.
+    /// The name. Names of headers are not case-sensitive. All other names are case-sensitive.
     package let name: String
     /// The part of the request.
     package let place: Place
@@ -245,8 +245,8 @@ extension APIParameter {
     /// The parameters that every operation accepts. The document describes them once under `components`, and each operation refers to them.
     package static let common = [acceptLanguage, requestID]
 
-    /// The header `Idempotency-Key`, which makes a request repeatable. The pattern accepts a text in quotes (a String of RFC 9651) and a
-    /// text without them, each with at most 255 characters.
+    /// The header `Idempotency-Key`, which makes a request repeatable. The pattern accepts a text with quotes (a String of RFC 9651) or
+    /// without quotes, with at most 255 characters.
     static let idempotencyKey = APIParameter(
         name: "Idempotency-Key",
         place: .header,
@@ -270,7 +270,7 @@ extension APIParameter {
         about: "The languages that the user prefers (RFC 9110 §12.5.4). The server selects the best supported one for its texts."
     )
 
-    /// The header `X-Request-Id`. A value outside of the grammar is not an error: the server replaces it.
+    /// The header `X-Request-Id`. An invalid value is not an error. The server replaces it.
     static let requestID = APIParameter(
         name: "X-Request-Id",
         place: .header,

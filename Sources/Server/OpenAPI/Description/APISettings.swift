@@ -11,15 +11,15 @@ import Timekeeping
 /// let description = APIDescription(settings: settings)
 /// ```
 ///
-/// The defaults match a server in its default configuration, except that no limit is active. The settings contain no secrets, so the
-/// description can be public.
+/// The defaults match the default configuration of a server, with one exception: no limit is active. The settings contain no secrets, so
+/// the description can be public.
 ///
-/// These settings only describe. They don't configure a server: a server with other settings than its description returns responses that
-/// the description doesn't list.
+/// These settings only describe a server. They don't configure it. If the configuration of the server differs from these settings, the
+/// server may return responses that the description doesn't list.
 public struct APISettings: Sendable {
     /// An active rate limit. The document describes it in words, such as "At most 3 in 1 hour".
     public struct Limit: Hashable, Sendable {
-        /// The limit, which names the operations that it counts.
+        /// The limit. It determines which operations the server counts.
         public let limit: AccountLimit
         /// The number of requests that the server admits in a window, at least 1.
         public let quota: Int
@@ -28,7 +28,7 @@ public struct APISettings: Sendable {
 
         /// Creates a limit. The values are not validated.
         /// - Parameters:
-        ///   - limit: The limit, which names the operations that it counts.
+        ///   - limit: The limit. It determines which operations the server counts.
         ///   - quota: The number of requests that the server admits in a window, at least 1.
         ///   - window: The length of the window, greater than zero.
         public init(_ limit: AccountLimit, quota: Int, window: Duration) {
@@ -51,12 +51,12 @@ public struct APISettings: Sendable {
     public var errorForm: ErrorForm = .standard
     /// The languages of the texts, with the default language first. They are the values that `Content-Language` can have.
     public var languages: [Language] = Language.supported
-    /// The smallest length of a new password, in characters. The document's maximum is always 256 characters.
+    /// The smallest length of a new password, in characters. In the document, the largest length is always 256 characters.
     public var minimumPasswordLength = 8
     /// Whether a new password needs both letters and digits.
     public var needsLettersAndDigits = false
-    /// The active limits. By default there are none. Operations without an active limit don't document the headers `RateLimit` and
-    /// `RateLimit-Policy`.
+    /// The active limits. By default there are none. The description of an operation without an active limit doesn't contain the headers
+    /// `RateLimit` and `RateLimit-Policy`.
     public var limits: [Limit] = []
     /// Whether the server serves `/.well-known/apple-app-site-association`, the file for Apple's universal links.
     public var servesAppleAssociation = false
@@ -67,7 +67,7 @@ public struct APISettings: Sendable {
     public var servesReadiness = true
     /// Whether the server serves `/metrics` in the text format of Prometheus.
     public var servesMetrics = false
-    /// Whether the server serves the routes for development, such as `/dev/mailbox`. It only does so on a loopback address.
+    /// Whether the server serves the routes for development, such as `/dev/mailbox`. A server serves them only on a loopback address.
     public var servesDevelopmentRoutes = false
 
     /// Creates settings with the defaults of a server. Change the other properties afterwards.

@@ -1,9 +1,10 @@
 import ErrorContract
 package import StrictJSON
 
-/// A response without an error code. The responses with error codes are derived from ``APIOperation/codes(_:)``, so they are not listed.
+/// A response without an error code. Responses with error codes are derived from ``APIOperation/codes(_:)``.
 ///
-/// Pages are an exception: an operation whose errors are pages lists them here, because the text of the page depends on the operation.
+/// Pages are an exception. An operation with pages as errors describes each page with this type, because the text of the page depends on
+/// the operation.
 package struct DescribedResponse: Sendable {
     /// A body in one media type.
     package struct Content: Sendable {
@@ -52,22 +53,23 @@ package struct DescribedResponse: Sendable {
     package let status: Int
     /// The meaning of the response.
     package let about: Prose
-    /// The possible bodies, at most one for each media type. There are several if the client can choose with `Accept`, and none if the
-    /// response has no body.
+    /// The possible bodies, at most one for each media type. There are several bodies if the client can choose one with `Accept`. The array
+    /// is empty if the response has no body.
     package let contents: [Content]
-    /// The headers besides those that all responses have.
+    /// The headers of this response, without the headers that all responses have.
     let headers: [APIHeader]
     /// The operations that can follow.
     let links: [Link]
-    /// Whether the body is in the user's language, which `Content-Language` names. Each page and each message to users is.
+    /// Whether the body is in the user's language. If so, `Content-Language` contains this language. All pages and all messages to users
+    /// are localized.
     let isLocalized: Bool
 
     /// Creates a response.
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - about: The description for callers.
-    ///   - contents: The possible bodies. Without any, the response has no body.
-    ///   - headers: The headers besides those that all responses have.
+    ///   - contents: The possible bodies. If the array is empty, the response has no body.
+    ///   - headers: The headers of this response, without the headers that all responses have.
     ///   - links: The operations that can follow.
     ///   - isLocalized: Whether the body is in the user's language. If so, the response has the header `Content-Language`.
     init(
@@ -90,7 +92,7 @@ package struct DescribedResponse: Sendable {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - about: The description of the page's content.
-    ///   - headers: The headers besides those that all responses have.
+    ///   - headers: The headers of this response, without the headers that all responses have.
     static func page(_ status: Int, _ about: Prose, headers: [APIHeader] = []) -> DescribedResponse {
         DescribedResponse(status, about, .page, headers: headers, isLocalized: true)
     }
@@ -128,7 +130,7 @@ extension APIHeader {
         about: "The delay in seconds before the client may repeat the request. The body contains it as `retry_after`."
     )
 
-    /// The scheme of authentication, which responses with status 401 have (RFC 6750 §3).
+    /// The scheme of authentication (RFC 6750 §3). Responses with status 401 have this header.
     static let authenticate = APIHeader(
         name: "WWW-Authenticate",
         schema: .text(TextRules(choices: ["Bearer"])),
@@ -168,8 +170,7 @@ extension APIHeader {
     /// Returns the header `X-Error-Code`.
     /// - Parameters:
     ///   - codes: The possible values.
-    ///   - isRequired: Whether every response with the status has the header. It is `false` if the same status is also used without an
-    ///     error.
+    ///   - isRequired: Whether every response with the status has the header. It is `false` if the status also occurs without an error.
     static func errorCode(_ codes: [ErrorCode], isRequired: Bool = true) -> APIHeader {
         APIHeader(
             name: "X-Error-Code",

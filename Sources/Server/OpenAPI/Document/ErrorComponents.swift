@@ -4,24 +4,26 @@ public import StrictJSON
 
 /// The components of an OpenAPI document that describe errors, derived from a catalogue.
 ///
-/// ``OpenAPIDocument`` includes them, so a document of the account API doesn't need this type. Use it if another service returns the same
-/// errors: write ``document(version:)`` to a file, and refer to the responses in this file from the service's document.
+/// ``OpenAPIDocument`` includes these components, so a document of the account API doesn't need this type. Use this type if another service
+/// returns the same errors. Write ``document(version:)`` to a file. In the service's document, refer to the responses in this file.
 ///
 /// ```swift
 /// let errors = ErrorComponents(base: "https://accounts.example.com").document(version: "1.0.0")
 /// ```
 ///
-/// The output only depends on the arguments: times and request ids in examples are fixed. So the file can be compared with a stored one.
+/// The output depends only on the arguments, because times and request ids in examples are fixed. So a test can compare the output with a
+/// stored file.
 public struct ErrorComponents: Sendable {
     private let catalogue: ErrorCatalogue
-    /// The default format of error bodies. Its examples have the names of the codes; those of other formats have the format as a suffix.
+    /// The default format of error bodies. An example in this format has the name of its code. An example in another format has the format
+    /// as a suffix.
     private let form: ErrorForm
     /// The languages that `Content-Language` can have.
     private let languages: [Language]
     /// The address before the paths of the codes' pages.
     private let base: String
 
-    /// Creates the components. The work is done by ``document(version:)``.
+    /// Creates the components. This is cheap, because ``document(version:)`` does the work.
     /// - Parameters:
     ///   - catalogue: The codes and their texts.
     ///   - form: The default format of error bodies. Problem details (RFC 9457) are described in addition to it.
@@ -40,7 +42,7 @@ public struct ErrorComponents: Sendable {
         self.base = base
     }
 
-    /// Returns a document that only has the components of all codes, for other documents to refer to.
+    /// Returns a document with the components of all codes. Other documents can refer to them.
     ///
     /// A reference from another document has the form `errors.json#/components/responses/AUTH_INVALID_CREDENTIALS`.
     /// - Parameter version: The version of the document.
@@ -63,7 +65,7 @@ public struct ErrorComponents: Sendable {
         ]
     }
 
-    /// The schemas of error bodies in all formats, and those that they refer to.
+    /// The schemas of error bodies in all formats, and the schemas that they refer to.
     var schemas: [NamedSchema] { ErrorSchemas.all.flatMap { [$0] + $0.schema.mentioned }.unique }
 
     /// The headers that responses share.
@@ -74,8 +76,8 @@ public struct ErrorComponents: Sendable {
 
     /// Returns the examples of a code by name: one for each format, and one as a problem (RFC 9457).
     /// - Parameters:
-    ///   - code: The code. A code that the catalogue doesn't have has no examples.
-    ///   - forms: The formats. Problem details may be among them; their example still occurs only once.
+    ///   - code: The code. If the catalogue doesn't contain it, there are no examples.
+    ///   - forms: The formats. They may include problem details. The example of problem details occurs only once.
     func examples(of code: ErrorCode, in forms: [ErrorForm]) -> [(String, JSONValue)] {
         guard let definition = catalogue[code] else { return [] }
         let example = ErrorExample(definition: definition)
@@ -160,11 +162,11 @@ extension [NamedSchema] {
     }
 }
 
-/// An example of a response with a code. Time and request id are fixed, so that documents are the same each time.
+/// An example of a response with a code. The time and the request id are fixed, so that two documents with the same settings are equal.
 package struct ErrorExample {
     private let definition: ErrorDefinition
 
-    /// Creates the example of a code. Codes of validation get example fields, and statuses 429 and 503 get an example delay.
+    /// Creates the example of a code. The example of a validation code has fields. The example of a status 429 or 503 has a delay.
     package init(definition: ErrorDefinition) { self.definition = definition }
 
     /// The members of the response. The `type` of the problem is a path.
@@ -197,7 +199,7 @@ package struct ErrorExample {
     /// - Parameter base: The address before the path of the code's page.
     package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 
-    /// The English text. Codes whose text has variable parts get a typical text.
+    /// The English text. If the text of a code has variable parts, the result is a typical text.
     private var message: String {
         let text: LocalizedText =
             switch definition.code {
@@ -207,7 +209,7 @@ package struct ErrorExample {
         return text.text(in: .english)
     }
 
-    /// The details of the example. Only a weak password has some.
+    /// The details of the example. They are empty for all codes except `AUTH_WEAK_PASSWORD`.
     private var details: JSONObject { definition.code == .authWeakPassword ? ["reasons": ["too_short"]] : [:] }
 
     /// The delay of the example; `nil` if responses with the code have none.
@@ -225,7 +227,7 @@ package struct ErrorExample {
         }
     }
 
-    /// The fields with problems: one for a code of a single field, two for the code that stands for several problems.
+    /// The fields with problems. A code for a single problem gets one field. The code for several problems gets two fields.
     private var violations: [FieldViolation] {
         guard definition.family == .validation else { return [] }
         guard definition.code == .validationInvalidInput else {

@@ -1,15 +1,16 @@
 import ErrorContract
 import StrictJSON
 
-/// The schemas of error bodies, one for each format. Unlike the schemas of requests and responses, they are written by hand: error bodies
-/// are encoded by `ErrorForm` and have no wire type to record. Tests validate the examples of all codes against these schemas.
+/// The schemas of error bodies, one for each format. The schemas of requests and responses are recorded from wire types. Error bodies have
+/// no wire type, because `ErrorForm` encodes them, so their schemas are written by hand. Tests validate the examples of all codes against
+/// these schemas.
 enum ErrorSchemas {
-    /// All schemas, without those that they refer to.
+    /// The schemas of all formats, without the schemas that they refer to.
     static let all = [standard, flat, success, detail, problem]
 
-    /// Returns the schema of a format's bodies. A format that is not known here gets the schema of the standard format.
+    /// Returns the schema of a format's bodies. An unknown format gets the schema of the standard format.
     static func schema(of form: ErrorForm) -> NamedSchema {
-        // Compares names: a new format has its schema here before it has its case.
+        // The names are compared, so that a new format can have a schema before `ErrorForm` has its case.
         switch form.rawValue {
         case "flat": flat
         case "success": success
@@ -45,7 +46,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The default form, whose members are in an object:
+    /// The default form. Its members are in an object:
     /// `{"error":{"code":"…","message":"…","details":{…},"timestamp":"…","request_id":"…"}}`
     static let standard = NamedSchema(
         "Error",
@@ -55,7 +56,8 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with the same members at the top level. Field problems are texts by field in `details.field_errors`, without their codes.
+    /// The form with the members of `standard` at the top level. `details.field_errors` contains the texts of field problems by field,
+    /// without their codes.
     static let flat = NamedSchema(
         "FlatError",
         .object(
@@ -101,7 +103,7 @@ enum ErrorSchemas {
         )
     )
 
-    /// The form with one text only: `{"detail":"…"}`. The code and the request id are only in headers.
+    /// The form with one text: `{"detail":"…"}`. The headers contain the code and the request id.
     static let detail = NamedSchema(
         "DetailError",
         .object(Field("detail", message), meaning: "An error in the form `detail`.")
@@ -146,7 +148,7 @@ enum ErrorSchemas {
     private static let status = Schema.integer(400...599, "The HTTP status.")
     private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "The time of the error.")
     private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
-    /// The delay of responses with 429 and 503. Its range is that of `Retry-After`.
+    /// The delay of responses with 429 and 503. It has the same range as `Retry-After`.
     private static let retryAfter = Field(
         "retry_after",
         .integer(0...Int(Int32.max)),
@@ -168,7 +170,7 @@ enum ErrorSchemas {
         .required,
         "Details of the error."
     )
-    /// The member `reset_password`, which only refused sign-ins have.
+    /// The member `reset_password`. Only responses to refused sign-ins have it.
     private static let resetPassword = Field(
         "reset_password",
         .constant(true),

@@ -9,7 +9,7 @@ public import StrictJSON
 /// ```
 ///
 /// Two documents with the same settings have the same members in the same order. So a document can be compared with a stored one to detect
-/// changes of the API. The document doesn't depend on requests: compute it once, and serve the bytes.
+/// changes of the API. The document doesn't depend on requests, so compute it once, and serve the stored bytes.
 ///
 /// Use ``ErrorComponents`` instead to describe only the errors.
 public struct OpenAPIDocument: Sendable {
@@ -38,7 +38,7 @@ public struct OpenAPIDocument: Sendable {
                 "title": .string(description.title), "version": .string(description.settings.version),
                 "description": .string(description.introduction.markdown),
             ],
-            // Never derived from a request, where a caller could choose the address.
+            // The address never comes from a request, because a caller could choose it.
             "servers": [["url": .string(description.settings.baseURL ?? "/")]],
             "tags": .array(
                 description.groups.map { ["name": .string($0.title), "description": .string($0.about.markdown)] }
@@ -94,7 +94,7 @@ public struct OpenAPIDocument: Sendable {
 }
 
 extension APIOperation {
-    /// The named schemas of the parameters, the request and the responses, with those that they refer to. A schema may occur more than
+    /// The named schemas of the parameters, the request and the responses, and the schemas that they refer to. A schema may occur more than
     /// once.
     var mentioned: [NamedSchema] {
         var schemas: [Schema] = parameters.map(\.schema)
@@ -108,7 +108,7 @@ extension OpenAPIDocument {
     /// Returns the Operation Object of an operation (OpenAPI 3.1 §4.8.10).
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - group: The operation's group, whose title becomes the operation's tag.
+    ///   - group: The operation's group. Its title becomes the operation's tag.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -138,7 +138,7 @@ extension OpenAPIDocument {
         return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
     }
 
-    /// Returns the responses by status, in ascending order: those of the operation, and those of its codes.
+    /// Returns the responses by status, in ascending order. They include the operation's own responses and the responses of its codes.
     private func responses(of operation: APIOperation) -> JSONValue {
         let codes = operation.codes(description.settings)
         var responses: JSONObject = [:]
@@ -164,7 +164,7 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// Returns the response for a status whose errors are pages. The description lists the response without an error first, then the codes.
+    /// Returns the response for a status with pages as errors. The description lists the response without an error first, then the codes.
     private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [

@@ -7,10 +7,10 @@ import ErrorContract
 /// let login = description.operation("POST", "/api/auth/login")
 /// ```
 ///
-/// Use it instead of the document's JSON to test or generate code in Swift: operations have typed limits and error codes. Use
-/// ``OpenAPIDocument`` for tools that read OpenAPI.
+/// Use it for tests and code generation in Swift, because its limits and error codes are typed. Use ``OpenAPIDocument`` for tools that read
+/// OpenAPI.
 ///
-/// All operations are created by the initializer; later accesses don't compute anything.
+/// The initializer creates all operations. Later accesses compute nothing.
 public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
@@ -19,7 +19,7 @@ public struct APIDescription: Sendable {
     public let groups: [OperationGroup]
 
     /// Creates the description of a server.
-    /// - Parameter settings: The settings of the server. Operations that the settings turn off are left out.
+    /// - Parameter settings: The settings of the server. Operations that the settings disable are not included.
     /// - Complexity: O(number of operations). The schemas of requests are recorded once for each process.
     public init(settings: APISettings) {
         self.settings = settings
@@ -39,7 +39,7 @@ public struct APIDescription: Sendable {
     /// The comparison of names is exact and case-sensitive. Percent encoding is not removed.
     /// - Parameters:
     ///   - method: The method in capitals, such as `POST`. `HEAD` matches no operation.
-    ///   - path: The path without a query. Each segment matches a parameter in braces, so `/errors/AUTH_EMAIL_EXISTS` matches
+    ///   - path: The path without a query. A parameter in braces matches any segment. For example, `/errors/AUTH_EMAIL_EXISTS` matches
     ///     `/errors/{code}`.
     /// - Returns: The first match; `nil` if there is none.
     /// - Complexity: O(number of operations).
@@ -81,7 +81,7 @@ public struct APIDescription: Sendable {
 
 /// A group of related operations. Each group is a tag of the document and a section of the reference page.
 public struct OperationGroup: Sendable {
-    /// The heading, which is unique because it is also the name of the tag.
+    /// The heading. It is unique, because it is also the name of the tag.
     public let title: String
     /// The description of the group.
     package let about: Prose

@@ -3,8 +3,8 @@ import StrictJSON
 
 extension OperationGroup {
     /// Returns the operations that serve files under `/.well-known` for phones and password managers.
-    /// - Parameter settings: The settings, which turn the files for Apple and Android on. The redirect of `/.well-known/change-password` is
-    ///   always included.
+    /// - Parameter settings: The settings. They determine whether the files for Apple and Android are included. The redirect of
+    ///   `/.well-known/change-password` is always included.
     static func appLinks(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Links that open apps",
@@ -14,7 +14,7 @@ extension OperationGroup {
         )
     }
 
-    /// The file by which Apple's systems open links in an app. Apple doesn't follow redirects.
+    /// The file that allows Apple's systems to open links in an app. Apple doesn't follow redirects.
     private static let appleAssociation = APIOperation(
         method: .get,
         path: "/.well-known/apple-app-site-association",
@@ -24,7 +24,7 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(appleFile, example: appleExample))]
     )
 
-    /// The file by which Android opens links in an app. Android doesn't follow redirects.
+    /// The file that allows Android to open links in an app. Android doesn't follow redirects.
     private static let androidLinks = APIOperation(
         method: .get,
         path: "/.well-known/assetlinks.json",
@@ -34,7 +34,7 @@ extension OperationGroup {
         responses: [DescribedResponse(200, "The file.", .json(androidFile, example: androidExample))]
     )
 
-    /// The redirect by which password managers find the page for a new password. Its path is a convention of the W3C ("A Well-Known URL for
+    /// The redirect to the page for a new password, for password managers. Its path is a convention of the W3C ("A Well-Known URL for
     /// Changing Passwords").
     private static let changePassword = APIOperation(
         method: .get,
@@ -45,7 +45,7 @@ extension OperationGroup {
         responses: [DescribedResponse(302, "The page.", headers: [location])]
     )
 
-    /// The keys by which other services verify access tokens.
+    /// The keys with which other services verify access tokens.
     static let tokenKeys = OperationGroup(
         "Keys of access tokens",
         "Other services verify access tokens with these keys, without a secret of this server.",
@@ -69,7 +69,7 @@ extension OperationGroup {
         ]
     )
 
-    /// The header by which services avoid downloading keys that they already have (RFC 9110 §13.1.2).
+    /// The header with which a service avoids downloading keys that it already has (RFC 9110 §13.1.2).
     private static let ifNoneMatch = APIParameter(
         name: "If-None-Match",
         place: .header,
@@ -77,8 +77,8 @@ extension OperationGroup {
         about: "The `ETag` of the keys that the client has."
     )
 
-    /// The time for which services may use the keys without a request: 300 seconds. A new key is published 360 seconds before it signs, so
-    /// each service has it in time.
+    /// The time for which a service may use the keys without a new request: 300 seconds. The server publishes a new key 360 seconds before
+    /// it signs tokens with this key, so each service has the key in time.
     private static let cacheControl = APIHeader(
         name: "Cache-Control",
         schema: .text(),

@@ -2,8 +2,8 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The operations of password reset by the API: request a link, validate its token and confirm the new password. A fourth operation has the
-/// path and the format of apps that are already installed. ``RecoveryPageOperation`` has the operations of browsers.
+/// The operations of password reset by the API: request a link, validate its token and confirm the new password. A fourth operation
+/// requests a link with the path and the format of older apps. ``RecoveryPageOperation`` has the operations for browsers.
 package enum RecoveryOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
@@ -13,8 +13,8 @@ package enum RecoveryOperation: String, AccountOperations {
     /// - `legacyPasswordReset` is `requestPasswordReset` with the path and the response of older apps.
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
-    /// The description of the operation. The responses of a request are the same with and without an account. So the error codes can't
-    /// disclose whether an account exists.
+    /// The description of the operation. The server sends the same response if the account exists and if it doesn't exist. So the error
+    /// codes can't disclose whether an account exists.
     package var row: APIOperation {
         switch self {
         case .requestPasswordReset:
@@ -151,7 +151,7 @@ package enum RecoveryOperation: String, AccountOperations {
     static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
     /// The body of a request for a link.
     private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
-    /// The description of the response to a request. It is the same with and without an account.
+    /// The description of the response to a request. The response is the same if the account doesn't exist.
     private static let requested: Prose = "The server has accepted the request. If the account exists, it sends the email."
     /// The message of the response in English, for the examples.
     private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))

@@ -2,15 +2,16 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API, so they still have the word
-/// `Freeze` for the operations that lock an account.
+/// The pages behind the emailed links, and the forms of these pages. The raw values are part of the API and can't change. So the operations
+/// that lock an account still have the word `Freeze` in their names.
 package enum RecoveryPageOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///
     /// - `openResetPage` shows the form for a new password.
     /// - `sendResetForm` sets the new password.
     /// - `sendRequestForm` requests a new link.
-    /// - `openFreezePage` shows the question whether to lock the account. It locks nothing, because scanners of emails open links.
+    /// - `openFreezePage` shows the question whether to lock the account. It doesn't lock the account, because email scanners open links,
+    ///   too.
     /// - `sendFreezeForm` locks the account.
     case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
 
@@ -139,7 +140,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
         about: "The device token of the browser, as the cookie `__Host-device`."
     )
 
-    /// The query of an emailed link. Both parameters are optional, because the link may have them in its fragment instead.
+    /// The query of an emailed link. Both parameters are optional, because the link may contain them in its fragment instead.
     private static let link = [
         APIParameter(
             name: "token",

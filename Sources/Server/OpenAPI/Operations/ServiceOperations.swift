@@ -88,7 +88,7 @@ extension OperationGroup {
         )
     }
 
-    /// Liveness: whether the process responds at all. It uses no store, so an orchestrator doesn't restart servers because of a failed
+    /// Liveness: whether the process responds. The check uses no store. So an orchestrator doesn't restart servers because of a failed
     /// database.
     private static let live = APIOperation(
         method: .get,
@@ -112,7 +112,7 @@ extension OperationGroup {
         isShed: false
     )
 
-    /// The metrics for Prometheus. With a configured token, a request without this token is refused.
+    /// The metrics for Prometheus. If a token is configured, the server refuses requests without this token.
     private static let metrics = APIOperation(
         method: .get,
         path: "/metrics",

@@ -4,7 +4,7 @@ import StrictJSON
 
 /// A group of the account API's operations. Each case is an operation, and the raw value is its `operationId` in the document.
 ///
-/// The router requires a handler for each case: a case without a handler, or a handler without a case, doesn't compile.
+/// Each case needs exactly one handler in the router. Otherwise the router doesn't compile.
 ///
 /// To add an operation, add a case with its description. If a request or a response has a new member, add its meaning to ``MemberNote``. If
 /// a member has a new type with a grammar, conform the type to ``DescribedValue``.
@@ -20,7 +20,7 @@ package enum SessionOperation: String, AccountOperations {
     /// - `register` creates an account and signs it in.
     /// - `login` signs in with an address and a password.
     /// - `refresh` returns a new pair of tokens for a refresh token.
-    /// - `logout` ends the session of a refresh token. It accepts an idempotency key, because its response has no secrets.
+    /// - `logout` ends the session of a refresh token. It accepts an idempotency key, because its response contains no secrets.
     /// - `me` returns the account of the access token.
     case register, login, refresh, logout, me
 

@@ -4,16 +4,16 @@ import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
 ///
-/// A client that validates by a schema must not refuse a value that the server accepts. So where a pattern can't express the server's rule,
-/// it accepts more values than the server, never fewer.
+/// If a client validates values with a schema, it must not refuse a value that the server accepts. So if a pattern can't express a rule of
+/// the server, the pattern accepts more values than the server.
 enum AccountValues {
     /// The grammar of `EmailAddress` for addresses in ASCII. The local part has at most 64 characters, and each label of the domain has at
-    /// most 63 (RFC 5321 §4.5.3.1.1, RFC 1035 §2.3.4). The last label is a name of letters, or a name in punycode.
+    /// most 63 (RFC 5321 §4.5.3.1.1, RFC 1035 §2.3.4). The last label consists of letters, or is a name in punycode.
     static let emailPattern =
         "^[A-Za-z0-9._%+\\-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?\\.)+"
         + "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9\\-]{0,58}[A-Za-z0-9])$"
 
-    /// An email address. The pattern only describes addresses in ASCII; the server also accepts domains beyond ASCII.
+    /// An email address. The pattern describes only addresses in ASCII. The server also accepts domains with other characters.
     static let email = NamedSchema(
         "EmailAddress",
         .text(
@@ -52,7 +52,7 @@ enum AccountValues {
         )
     )
 
-    /// A reset token. Each text within the length is valid by the schema. So a malformed token and an unknown token get the same response.
+    /// A reset token. The schema accepts each text with a valid length. So a malformed token and an unknown token get the same response.
     static let resetToken = NamedSchema(
         "ResetToken",
         .text(
@@ -62,7 +62,7 @@ enum AccountValues {
         )
     )
 
-    /// A refresh token. Its form is not part of the API, so each text within the length is valid by the schema.
+    /// A refresh token. Its form is not part of the API, so the schema accepts each text with a valid length.
     static let refreshToken = NamedSchema(
         "RefreshToken",
         .text(
@@ -91,7 +91,8 @@ extension NamedSchema {
     /// The schema can't express the whole policy: the server also refuses, for example, very common passwords with `AUTH_WEAK_PASSWORD`.
     /// - Parameters:
     ///   - minimum: The smallest length, in characters, at most 256.
-    ///   - needsLettersAndDigits: Whether a password needs both letters and digits. Only the description contains this rule.
+    ///   - needsLettersAndDigits: Whether a password needs both letters and digits. The schema can't express this rule, so only its
+    ///     description contains it.
     static func newPassword(minimum: Int = 8, needsLettersAndDigits: Bool = false) -> NamedSchema {
         let letters: Prose = needsLettersAndDigits ? "It must contain letters and digits." : ""
         return NamedSchema(
@@ -137,18 +138,18 @@ extension Language: DescribedValue {
     static var schema: Schema { .text() }
 }
 
-/// Information about a member that its wire type doesn't have: its purpose, or a narrower schema.
+/// Information about a member that can't be recorded from the wire type: its purpose, or a stricter schema.
 /// ``NamedSchema/init(recording:example:optional:)`` combines the notes with the recorded members.
 struct MemberNote: ExpressibleByStringLiteral {
-    /// The schema that replaces the recorded one; `nil` keeps the recorded schema.
+    /// The schema that replaces the recorded schema; `nil` keeps the recorded schema.
     let schema: Schema?
     /// The purpose of the member; empty if there is none.
     let purpose: Prose
 
     /// Creates a note.
     /// - Parameters:
-    ///   - schema: The schema that replaces the recorded one; `nil` keeps the recorded schema.
-    ///   - purpose: The purpose of the member. An empty text adds none.
+    ///   - schema: The schema that replaces the recorded schema; `nil` keeps the recorded schema.
+    ///   - purpose: The purpose of the member; empty if there is none.
     init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
     /// Creates a note that only has a purpose.
     init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
@@ -193,12 +194,12 @@ struct MemberNote: ExpressibleByStringLiteral {
         "valid": MemberNote(.constant(true)),
     ]
 
-    /// A flag that is always `true`, so that the response is the same with and without an account. Existing apps require the member.
+    /// A flag that is always `true`, so that the response is the same if the account doesn't exist. Existing apps require the member.
     private static let alwaysTrue = MemberNote(.constant(true), "Always true, even if there is no account.")
-    /// A new password. ``APIOperation/adapted(to:)`` replaces its schema by that of the configured policy.
+    /// A new password. ``APIOperation/adapted(to:)`` replaces its schema by the schema of the configured policy.
     private static let newPassword = MemberNote(.named(.newPassword()))
     /// The address of a token's account.
     private static let owner: MemberNote = "If given, the token must belong to this address."
-    /// The first name of an account. Names that were stored by earlier versions may be longer than new ones.
+    /// The first name of an account. Earlier versions stored names that are longer than new names may be.
     private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that emails greet the user with.")
 }

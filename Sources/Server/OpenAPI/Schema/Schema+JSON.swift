@@ -26,7 +26,7 @@ extension Schema {
         }
     }
 
-    /// The keywords of an object. Other members are allowed, because later versions add some.
+    /// The keywords of an object. Other members are allowed, because later versions may add members.
     private static func members(of fields: [Field]) -> JSONObject {
         var members: JSONObject = ["type": "object"]
         if !fields.isEmpty { members["properties"] = .object(JSONObject(fields.map { ($0.name, $0.json) })) }
@@ -35,8 +35,8 @@ extension Schema {
         return members
     }
 
-    /// Returns the keywords of a form. A form can't contain `null`, so a nullable member becomes an optional one. Other members are allowed
-    /// if they are texts, because the server ignores them. At most 100 members are allowed.
+    /// Returns the keywords of a form. A form can't contain `null`, so a nullable member becomes an optional one. The server ignores other
+    /// members, so they are allowed if they are texts. A form has at most 100 members.
     private static func form(of fields: [Field]) -> JSONObject {
         let sent = fields.map {
             Field($0.name, $0.schema, $0.presence == .nullable ? .optional : $0.presence, $0.purpose)
@@ -54,8 +54,8 @@ extension Schema {
         return members
     }
 
-    /// The named schemas that this schema contains or refers to, at any depth. Each schema precedes those that it refers to, and may occur
-    /// more than once.
+    /// The named schemas that this schema contains or refers to, at any depth. Each schema comes before the schemas that it refers to. A
+    /// schema may occur more than once.
     var mentioned: [NamedSchema] {
         switch kind {
         case .list(let element, _), .map(let element): element.mentioned

@@ -6,7 +6,8 @@ import StrictJSON
 /// A schema has no fractional numbers, no unions and no conditions, because many client generators don't support them well. If the rules of
 /// a value need one of these, the schema is less strict than the rules.
 ///
-/// A schema also has facts that JSON Schema can't express: ``refusals`` are the error codes for values that the server doesn't accept.
+/// A schema also contains ``refusals``, which JSON Schema can't express. They are the error codes for values that the server doesn't
+/// accept.
 package struct Schema: Sendable {
     /// The kind of value.
     indirect enum Kind: Sendable {
@@ -20,11 +21,11 @@ package struct Schema: Sendable {
         case constant(JSONValue)
         /// An array with elements of one schema: `items`, and `minItems` if it can't be empty.
         case list(of: Schema, atLeast: Int)
-        /// An object with known members: `properties` and `required`. Others are allowed.
+        /// An object with known members: `properties` and `required`. Other members are allowed.
         case object([Field])
-        /// An object in a form, whose members are all texts. It has at most 100 members.
+        /// A form. All its members are texts. It has at most 100 members.
         case form([Field])
-        /// An object with any names, whose members all have the same schema: `additionalProperties`.
+        /// An object with any names. All its members have the same schema: `additionalProperties`.
         case map(of: Schema)
         /// A reference to a schema that the document defines once: `$ref`.
         case named(NamedSchema)
@@ -41,8 +42,8 @@ package struct Schema: Sendable {
     /// - Parameters:
     ///   - rules: The rules; any text by default.
     ///   - meaning: The meaning of the value.
-    ///   - refusals: The codes with which the server refuses a text. They become part of the codes of each operation whose request has the
-    ///     schema.
+    ///   - refusals: The codes with which the server refuses a text. If a request contains the schema, these codes become codes of its
+    ///     operation.
     static func text(
         _ rules: TextRules = TextRules(),
         _ meaning: Prose = "",
@@ -70,7 +71,7 @@ package struct Schema: Sendable {
     /// Creates the schema of an array.
     /// - Parameters:
     ///   - element: The schema of each element.
-    ///   - minimum: The smallest number of elements, 0 by default. There is no greatest number.
+    ///   - minimum: The smallest number of elements, 0 by default. The number of elements has no maximum.
     static func list(of element: Schema, atLeast minimum: Int = 0) -> Schema {
         Schema(kind: .list(of: element, atLeast: minimum))
     }
@@ -83,7 +84,7 @@ package struct Schema: Sendable {
         Schema(kind: .map(of: element), meaning: meaning)
     }
 
-    /// Creates the schema of an object with known members. The JSON Schema allows further members, because later versions may add some.
+    /// Creates the schema of an object with known members. The JSON Schema allows further members, because later versions may add members.
     static func object(_ fields: Field..., meaning: Prose = "") -> Schema {
         Schema(kind: .object(fields), meaning: meaning)
     }
@@ -91,7 +92,7 @@ package struct Schema: Sendable {
     /// Creates a reference to a named schema.
     static func named(_ schema: NamedSchema) -> Schema { Schema(kind: .named(schema)) }
 
-    /// The schema to which this one refers. It is the schema itself if the kind is not ``Kind/named(_:)``.
+    /// The schema to which this reference points. If the kind is not ``Kind/named(_:)``, it is the schema itself.
     var resolved: Schema {
         if case .named(let named) = kind { named.schema.resolved } else { self }
     }
@@ -118,7 +119,7 @@ struct TextRules: Sendable {
     var choices: [String] = []
 }
 
-/// A schema with a name, which the document defines once.
+/// A schema with a name. The document defines it once.
 package struct NamedSchema: Sendable {
     /// The name, such as `LoginRequest`. References of the document contain it.
     package let name: String
@@ -127,7 +128,7 @@ package struct NamedSchema: Sendable {
 
     /// Creates a named schema.
     ///
-    /// Two different schemas must not have the same name: the document would only contain the first one.
+    /// Two different schemas must not have the same name, because the document would contain only the first schema.
     /// - Parameters:
     ///   - name: The name in `#/components/schemas`.
     ///   - schema: The schema.
@@ -141,7 +142,7 @@ package struct NamedSchema: Sendable {
 package struct Field: Sendable {
     /// Whether a member may be absent.
     package enum Presence: Sendable {
-        /// The member is always there. The schema lists it under `required`.
+        /// The member always exists. The schema lists it under `required`.
         case required
         /// The member may be absent.
         case optional
@@ -187,7 +188,7 @@ package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Whether there is no text.
     package var isEmpty: Bool { markdown.isEmpty }
 
-    /// Returns this text followed by another one in the same paragraph. If one of the texts is empty, the result is the other one.
+    /// Returns this text, followed by another text in the same paragraph. If one of the two texts is empty, the result is the other text.
     package func followed(by other: Prose) -> Prose {
         isEmpty ? other : other.isEmpty ? self : Prose(markdown + " " + other.markdown)
     }

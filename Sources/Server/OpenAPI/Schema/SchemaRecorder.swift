@@ -4,14 +4,15 @@ import StrictJSON
 
 /// A type whose JSON schema can't be derived by decoding an example, such as a text with a grammar.
 ///
-/// Without the conformance, such a type is recorded as an object or a text without rules. Wire types of objects don't need it.
+/// If such a type doesn't conform to this protocol, it is recorded as an object or a text without rules. Wire types of objects don't need
+/// the conformance.
 protocol DescribedValue {
     /// The schema of all values of the type.
     static var schema: Schema { get }
 }
 
 extension NamedSchema {
-    /// Derives the schema of a wire type: decodes an example and records the members that the type reads.
+    /// Derives the schema of a wire type. The initializer decodes an example and records the members that the type reads.
     ///
     /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote``
     /// adds the meanings of members.
@@ -34,7 +35,7 @@ extension NamedSchema {
 
 /// The members of one type, in the order in which the type reads them.
 ///
-/// It is a class because the containers of one decoder share it. A recording runs synchronously on one thread, so it needs no lock.
+/// It is a class, because the containers of one decoder share it. It needs no lock, because a recording runs synchronously on one thread.
 private final class RecordedMembers {
     /// The name of the type.
     let owner: String
@@ -46,7 +47,7 @@ private final class RecordedMembers {
 
     /// Creates an empty list for a type.
     /// - Parameters:
-    ///   - type: The type, whose name becomes the name of the schema.
+    ///   - type: The type. Its name becomes the name of the schema.
     ///   - optional: The presence of members that the type reads with `decodeIfPresent`.
     init(of type: Any.Type, optional: Field.Presence) {
         let path = String(reflecting: type).split(separator: ".")
@@ -105,7 +106,7 @@ private struct RecordingDecoder: Decoder {
     /// - Parameters:
     ///   - type: The type of the member.
     ///   - json: The value in the example.
-    ///   - members: The members of the type that has the member.
+    ///   - members: The recorded members of the type that contains this member.
     /// - Throws: ``Mismatch`` if the value doesn't have the type, or the error of the type's initializer.
     static func read<Value: Decodable>(_ type: Value.Type, _ json: JSONValue, in members: RecordedMembers) throws -> (
         Value, Schema
@@ -163,9 +164,9 @@ private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try read(type, key, .required)
     }
 
-    /// Reads an optional member, and records it as such.
+    /// Reads an optional member, and records it as optional.
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try readIfPresent(type, key) }
-    // Without these methods, the default implementations for scalars would skip a member that the example omits.
+    // The default implementations for scalars would skip a member that the example omits. These methods also record such a member.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(type, key) }

@@ -17,8 +17,9 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text. Each sequence of bytes has exactly one text: padding, the letters `+` and `/`, and set unused bits are refused.
-    /// - Returns: `nil` if the text is not what ``encoded(_:)`` returns for any bytes.
+    /// Decodes a text. It refuses padding, the letters `+` and `/`, and unused bits that are set. So each sequence of bytes has exactly one
+    /// valid text.
+    /// - Returns: `nil` if ``encoded(_:)`` doesn't return this text for any bytes.
     package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
 
     /// Decodes a text that is given as ASCII. O(length).
@@ -34,7 +35,7 @@ package enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
             }
         }
-        // Six bits that are left over are a letter that doesn't encode a byte.
+        // If six bits remain, the last letter doesn't encode a byte.
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
     }
 

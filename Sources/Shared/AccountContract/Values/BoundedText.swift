@@ -2,8 +2,8 @@ public import ErrorContract
 
 /// A validated text from a client, with a maximum length. A value of the type proves that the text was validated.
 ///
-/// The server decodes requests into such types, so an invalid value becomes a `FieldViolation` at its field before any code of a route
-/// runs. An app uses them to find the same problems before it sends a request.
+/// The server decodes requests into such types. So an invalid value becomes a `FieldViolation` at its field, before the code of a route
+/// runs. With these types, an app finds the same problems before it sends a request.
 public protocol BoundedText: Codable, Hashable, Sendable {
     /// The text.
     var rawValue: String { get }
@@ -15,7 +15,7 @@ public protocol BoundedText: Codable, Hashable, Sendable {
 
 /// The reason why a text was refused.
 public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
-    /// The text is empty, or consists of spaces where those are ignored.
+    /// The text is empty. A text of spaces is also empty, if its type ignores surrounding spaces.
     case empty
     /// The text is longer than the type's maximum.
     case tooLong
@@ -52,49 +52,49 @@ public struct ResetToken: BoundedText {
     /// The secret.
     public let rawValue: String
 
-    /// Validates a token. Spaces are part of it.
+    /// Validates a token. Spaces are part of the token.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
 }
 
-/// The token that refreshes a session. Each refresh replaces it, and a later use of an earlier one ends the session. A server stores only
-/// its digest, and an app stores it in the keychain.
+/// The token that refreshes a session. Each refresh replaces the token. If a client uses a replaced token, the server ends the session. A
+/// server stores only the digest of a token. An app stores the token in the keychain.
 public struct RefreshToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
     /// The secret.
     public let rawValue: String
 
-    /// Validates a token. Spaces are part of it.
+    /// Validates a token. Spaces are part of the token.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
 }
 
-/// Proof that a device has signed in to an account before. It does not authenticate the user. A sign-in with it is not blocked
-/// by failed attempts of other devices.
+/// The token that proves that a device has signed in to an account before. It does not authenticate the user. Failed attempts of other
+/// devices don't block a sign-in with this token.
 public struct DeviceToken: BoundedText {
     /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
     /// The secret.
     public let rawValue: String
 
-    /// Validates a token. Spaces are part of it.
+    /// Validates a token. Spaces are part of the token.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
 }
 
-/// A password as the user typed it, without any normalization. The server's policy, not this type, determines whether it is strong enough.
-/// Descriptions don't contain the text.
+/// A password as the user typed it, without any normalization. This type doesn't check the strength of the password; the server's policy
+/// does. Descriptions don't contain the text.
 public struct Password: BoundedText {
-    /// The maximum length in UTF-8 bytes: far above every policy, to keep the cost of refusing a password small.
+    /// The maximum length in UTF-8 bytes. It is far above every policy. It limits the cost of refusing a very long password.
     public static let maximumLength = 4_096
     /// The secret.
     public let rawValue: String
 
-    /// Validates a password. Spaces are part of it.
+    /// Validates a password. Spaces are part of the password.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -110,7 +110,7 @@ private enum Secrets {
 }
 
 extension BoundedText where Self: SecretText {
-    /// A text without the secret, since descriptions are logged.
+    /// A text without the secret, because descriptions are often logged.
     public var description: String { "\(Self.self)(hidden)" }
     /// A text without the secret.
     public var debugDescription: String { description }
@@ -118,8 +118,8 @@ extension BoundedText where Self: SecretText {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A type whose descriptions never contain its text, so that it can't be logged by mistake: neither by `print`, nor by `dump`, nor in the
-/// description of a value that contains it. Read the text with `rawValue`.
+/// A type with a secret text. Its descriptions never contain the text, so that `print`, `dump` and the description of a surrounding value
+/// can't log it by mistake. Read the text with `rawValue`.
 public protocol SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension ResetToken: SecretText {}

@@ -2,10 +2,10 @@ import Foundation
 
 /// Internet domain names in the form that is used for lookups.
 enum DomainName {
-    /// Returns the name in lower-case ASCII, with labels beyond ASCII in punycode, or `nil` if it is not a name with at least two labels
-    /// and an alphabetic top-level label of 2 to 63 characters.
+    /// Returns the name in lower-case ASCII; `nil` if it is invalid. Labels with other characters than ASCII are converted to punycode. A
+    /// valid name has at least two labels. Its top-level label has 2 to 63 letters.
     ///
-    /// A name has at most 253 bytes, and a label at most 63. The result is stable: the name of a result is the result itself.
+    /// A name has at most 253 bytes, and a label at most 63. If the function is applied to a result, it returns the same result.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
@@ -19,15 +19,15 @@ enum DomainName {
         return text.utf8.count <= 253 ? text : nil
     }
 
-    /// Returns the text in lower case after a compatibility mapping. The mapping comes first, because it can yield capital
-    /// letters: applied twice, the result stays the same.
+    /// Returns the text in lower case after a compatibility mapping. The mapping comes first, because it can produce capital letters. So a
+    /// second application doesn't change the result.
     private static func folded(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
     }
 
-    /// Returns a label in ASCII; `nil` if it is empty, too long, begins or ends with a hyphen, or has another character than letters,
-    /// digits, marks and hyphens.
+    /// Returns a label in ASCII; `nil` if the label is invalid. A valid label consists of letters, digits, marks and hyphens, and has at
+    /// most 63 characters. It doesn't begin or end with a hyphen.
     private static func asciiLabel(_ label: String) -> String? {
         let isASCII = label.utf8.allSatisfy { $0 < 0x80 }
         guard label.utf8.first != UInt8(ascii: "-"), label.utf8.last != UInt8(ascii: "-"), !label.isEmpty,
@@ -38,8 +38,8 @@ enum DomainName {
         return ascii.utf8.count <= 63 ? ascii : nil
     }
 
-    /// Whether a label that begins with `xn--` is canonical punycode. It is not if the decoded label would be refused in Unicode, or if it
-    /// is a second punycode spelling of the same name.
+    /// Whether a label that begins with `xn--` is canonical punycode. The result is `false` if the decoded label is invalid, or if the
+    /// canonical punycode of the same name is another text.
     private static func isPunycode(_ label: String) -> Bool {
         guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
             return false
@@ -60,7 +60,7 @@ enum DomainName {
         scalar == "-" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil || isMark(scalar)
     }
 
-    /// Marks that combine with the letter before.
+    /// Marks that combine with the preceding letter.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark: true
@@ -69,7 +69,7 @@ enum DomainName {
     }
 }
 
-/// Punycode (RFC 3492), the encoding of labels beyond ASCII in domain names.
+/// Punycode (RFC 3492), the ASCII encoding of Unicode labels in domain names.
 enum Punycode {
     /// Returns the label in punycode, without the `xn--`, or `nil` if it overflows. O(n²) in the length of the label.
     static func encode(_ label: String) -> String? {

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode with a
 /// top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are refused. Two
-/// addresses that only differ in case are equal.
+/// addresses are equal if they differ only in case.
 ///
 /// ```swift
 /// let email = try EmailAddress(" Ana@Example.com ")
@@ -13,8 +13,8 @@ import Foundation
 /// print(email.normalized)  // ana@example.com
 /// ```
 ///
-/// Quoted local parts (RFC 5321) and letters beyond ASCII before the `@` (RFC 6531) are refused. Dots and `+` tags are significant. The
-/// type doesn't check whether the domain exists.
+/// Quoted local parts (RFC 5321) are refused. Before the `@`, only ASCII is accepted, so addresses of RFC 6531 are refused. Dots and `+`
+/// tags are significant. The type doesn't check whether the domain exists.
 public struct EmailAddress: Sendable {
     /// The address to which emails are sent: the local part as the user typed it, the domain in lower-case ASCII.
     public let text: String
@@ -23,7 +23,7 @@ public struct EmailAddress: Sendable {
 
     /// Validates an address. Surrounding spaces are ignored. O(length).
     ///
-    /// - Parameter typed: The text as the user typed it. More than 1,024 bytes are refused before any other work.
+    /// - Parameter typed: The text as the user typed it. If it has more than 1,024 bytes, it is refused before any other check.
     /// - Throws: ``EmailRefusal`` with the first reason.
     public init(_ typed: String) throws(EmailRefusal) {
         guard !Self.isPlain(typed) else {
@@ -41,8 +41,8 @@ public struct EmailAddress: Sendable {
         self.normalized = text.lowercased()
     }
 
-    /// Whether a text is already a normalized address, as most are: lower-case ASCII without punycode. All other texts take the
-    /// slow path, valid or not.
+    /// Whether a text is already a normalized address: lower-case ASCII without punycode. This is the case for most texts. All other texts
+    /// take the slow path, whether they are valid or not.
     private static func isPlain(_ text: String) -> Bool {
         var (local, label, labels, count) = (0, 0, 0, 0)
         var isLetters = true
@@ -67,7 +67,7 @@ public struct EmailAddress: Sendable {
             case 0x61...0x7A: break
             case 0x30...0x39: isLetters = false
             case UInt8(ascii: "-"):
-                // The third and fourth characters: a label of punycode, or one that resembles it.
+                // A label must not begin with a hyphen. If its third character is a hyphen, the label may be punycode (`xn--`).
                 guard label != 0, label != 2 else { return false }
                 isLetters = false
             default: return false
@@ -78,7 +78,7 @@ public struct EmailAddress: Sendable {
         return (1...64).contains(local) && labels >= 2 && label >= 2 && isLetters && count <= 254 && count - local - 1 <= 253
     }
 
-    /// Returns the text in NFKC without surrounding white space. Visible ASCII, which most addresses are, needs no change.
+    /// Returns the text in NFKC without surrounding white space. Most addresses consist of visible ASCII and don't change.
     private static func composed(_ typed: String) throws(EmailRefusal) -> String {
         if typed.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             guard !typed.isEmpty else { throw .empty }
@@ -92,8 +92,8 @@ public struct EmailAddress: Sendable {
         return trimmed.precomposedStringWithCompatibilityMapping
     }
 
-    /// Returns the text without surrounding white space. Foundation's character sets include the zero-width space, which counts
-    /// as an invisible character here.
+    /// Returns the text without surrounding white space. Foundation's character sets treat the zero-width space as white space. Here it is
+    /// an invisible character, which is refused.
     private static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -143,7 +143,7 @@ extension EmailAddress: Codable {
 }
 
 extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text without the address, which is personal data and must not be logged. Use ``text`` to show it.
+    /// A text without the address, because an address is personal data and must not be logged. Use ``text`` to show the address.
     public var description: String { "EmailAddress(hidden)" }
     /// A text without the address.
     public var debugDescription: String { description }
@@ -159,7 +159,7 @@ public enum EmailRefusal: String, Error, Hashable, Sendable, CaseIterable, Contr
     case tooLong = "too_long"
     /// The text contains a control, invisible, bidirectional or space character.
     case forbiddenCharacter = "forbidden_character"
-    /// The text contains no `@`, or more than one.
+    /// The text doesn't contain exactly one `@`.
     case notOneAtSign = "not_one_at_sign"
     /// The part before the `@` contains characters that are not allowed.
     case localPart = "local_part"

@@ -1,14 +1,13 @@
 import Foundation
 
-/// The name by which emails and screens greet a user: 1 to 60 characters on one line, without surrounding spaces.
+/// The name with which emails and screens greet a user: 1 to 60 characters on one line, without surrounding spaces.
 ///
 /// A name consists of letters, marks, spaces and the characters `'`, `’`, `.` and `-`. A client that registers another user's
 /// address also chooses the name in the emails to that user. Digits, phone numbers and web addresses are therefore refused.
 public struct FirstName: BoundedText {
     /// The maximum length of a name, in characters.
     public static let maximumLength = 60
-    /// The maximum length of a name that earlier versions, and systems that accounts are imported from, accepted, in
-    /// characters.
+    /// The maximum length of an existing name, in characters. Earlier versions and other systems accepted names of this length.
     private static let longestStored = 100
     /// The name, without surrounding spaces.
     public let rawValue: String
@@ -26,13 +25,13 @@ public struct FirstName: BoundedText {
         else { throw .forbiddenCharacter }
     }
 
-    /// Validates the name of an existing account, in the database or in another system: any characters on one line, at most
-    /// 100.
+    /// Validates the name of an existing account, in the database or in another system. The name may contain any characters on one line, at
+    /// most 100.
     public init(stored text: String) throws(TextRefusal) {
         rawValue = Self.isLetters(text, atMost: Self.longestStored) ? text : try Self.trimmed(text)
     }
 
-    /// Whether a text consists of ASCII letters, as most names do.
+    /// Whether a text consists of ASCII letters. This is the case for most names.
     private static func isLetters(_ text: String, atMost limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     }
@@ -60,7 +59,7 @@ public struct FirstName: BoundedText {
     /// The characters other than letters and marks.
     private static let signs: Set<Unicode.Scalar> = [" ", "'", "’", ".", "-"]
 
-    /// Whether a dot is followed by two letters or marks, as in a domain name. Initials such as `J.R.` have one letter each.
+    /// Whether two letters or marks follow a dot, as in a domain name. Initials such as `J.R.` have only one letter after a dot.
     private static func isDomain(_ scalars: String.UnicodeScalarView) -> Bool {
         zip(zip(scalars, scalars.dropFirst()), scalars.dropFirst(2)).contains { pair, third in
             pair.0 == "." && !signs.contains(pair.1) && !signs.contains(third)
@@ -73,7 +72,8 @@ public struct FirstName: BoundedText {
         return folded.contains("://") || folded.contains("www.")
     }
 
-    /// Control, invisible and bidirectional formatting characters could rearrange the email that greets the user.
+    /// Whether a character is not a control, invisible or bidirectional formatting character. Such a character could change the order of
+    /// the text in an email.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false

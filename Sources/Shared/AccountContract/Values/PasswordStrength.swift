@@ -2,8 +2,15 @@ public import ErrorContract
 
 /// An estimate of how well a password resists guessing, for the meter under the password field.
 ///
-/// One point each for at least 8 characters, at least 12, an upper-case letter together with a lower-case one, a digit, and one of
-/// ``symbols``. It is a hint for the user; the server's policy determines which passwords are accepted.
+/// A password gets one point for each of these properties:
+///
+/// - It has at least 8 characters.
+/// - It has at least 12 characters.
+/// - It has an upper-case letter and a lower-case letter.
+/// - It has a digit.
+/// - It has one of ``symbols``.
+///
+/// The estimate is a hint for the user. The server's policy determines which passwords are accepted.
 ///
 /// ```swift
 /// let strength = PasswordStrength(of: "Correct horse 7")

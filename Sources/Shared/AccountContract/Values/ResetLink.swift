@@ -3,24 +3,24 @@ public import Foundation
 /// The link in a password reset email.
 ///
 /// It has one of three forms: `https://HOST/reset-password?token=…&email=…`, the same with `#` instead of `?`, or
-/// `SCHEME://reset-password?token=…&email=…`. A server creates it with ``url(base:style:)``; an app parses it with
+/// `SCHEME://reset-password?token=…&email=…`. A server creates the link with ``url(base:style:)``. An app parses it with
 /// ``init(_:hosts:scheme:)``.
 ///
 /// ```swift
 /// let link = try ResetLink(url, hosts: ["app.example.com"], scheme: "example")
 /// ```
 ///
-/// The token is a secret: don't log the link.
+/// The token is a secret, so don't log the link.
 public struct ResetLink: Hashable, Sendable {
     /// The position of the token in a web link.
     public enum Style: String, Hashable, Sendable, CaseIterable {
-        /// After `?`. Existing apps read it, and so can proxies and logs.
+        /// After `?`. Existing apps read the token at this position. Proxies can also read it, and logs may contain it.
         case query
-        /// After `#`. Browsers don't send it to the server.
+        /// After `#`. Browsers don't send this part of the address to the server.
         case fragment
     }
 
-    /// The path of the page, and the host in links with the custom scheme.
+    /// The path of the page. In links with a custom scheme, it is the host.
     public static let page = "reset-password"
 
     /// The token.
@@ -40,9 +40,9 @@ public struct ResetLink: Hashable, Sendable {
     /// Returns the web link.
     ///
     /// - Parameters:
-    ///   - base: The configured address of the server or site, never one taken from a request.
+    ///   - base: The configured address of the server or site. Never use an address from a request.
     ///   - style: The position of the token.
-    /// - Returns: The link, or `nil` if `base` is not an absolute http or https address without user info.
+    /// - Returns: The link. `nil` if `base` is not an absolute http or https address, or if it contains user info.
     public func url(base: URL, style: Style) -> URL? {
         guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
@@ -80,19 +80,19 @@ public struct ResetLink: Hashable, Sendable {
 extension ResetLink {
     /// The reason why a link was refused.
     public enum Refusal: String, Error, Hashable, Sendable {
-        /// The link has another host or scheme than the app's.
+        /// The host or the scheme of the link does not belong to the app.
         case foreign
         /// The link leads to another page.
         case otherPage
         /// The token is missing or empty.
         case missingToken
-        /// A parameter occurs twice, or in the query and in the fragment.
+        /// A parameter occurs twice, or occurs both in the query and in the fragment.
         case doubledParameter
         /// The token or the address is malformed.
         case malformed
     }
 
-    /// Parses a link that opened the app. A web link must use `https`; `http` is accepted on the local machine only, for development. Other
+    /// Parses a link that opened the app. A web link must use `https`. For development, `http` is accepted for the local machine. Unknown
     /// parameters are ignored.
     ///
     /// - Parameters:
@@ -119,7 +119,7 @@ extension ResetLink {
         let emails = pairs.filter { $0.name == "email" }
         guard tokens.count <= 1, emails.count <= 1 else { throw .doubledParameter }
         guard let token = tokens.first?.value, !token.isEmpty else { throw .missingToken }
-        // `URL` escapes the percent sign of a malformed escape instead of refusing it. No token contains one.
+        // `URL` doesn't refuse a malformed escape. It escapes the percent sign instead. No token contains a percent sign.
         guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }) else { throw .malformed }
         do {
             self.init(token: try ResetToken(token), email: try emails.first.map { try EmailAddress($0.value) })

@@ -7,13 +7,14 @@ extension AccountPath {
     public static let validateResetToken = "/api/validate-reset-token/"
     /// Sets a new password by a link.
     public static let confirmPasswordReset = "/api/confirm-password-reset/"
-    /// The reset request of existing apps. Its response is both wrapped and flat.
+    /// The reset request of existing apps. Its response contains the members twice: in the wrapper `data` and at the top level.
     public static let legacyPasswordReset = "/reset_password/"
     /// The page behind a reset link.
     package static let resetPage = "/" + ResetLink.page
     /// The target of the form that requests a link.
     package static let resetRequestPage = resetPage + "/request"
-    /// The page behind the link in the email that confirms a change, by which the user reports that the change was not theirs.
+    /// The page behind the link in the email about a changed password. On this page, the user reports that the change was made by another
+    /// user.
     package static let accountLockPage = resetPage + "/not-me"
 }
 
@@ -32,7 +33,7 @@ public struct PasswordResetRequest: Codable, Hashable, Sendable {
 public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
-    /// If given, the token must belong to this address.
+    /// The address that the token must belong to; `nil` for any address.
     public var email: EmailAddress?
 
     /// Creates a request.
@@ -46,7 +47,7 @@ public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
 public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
     /// The token of the link.
     public var token: ResetToken
-    /// If given, the token must belong to this address.
+    /// The address that the token must belong to; `nil` for any address.
     public var email: EmailAddress?
     /// The new password.
     public var newPassword: Password
@@ -68,7 +69,7 @@ public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
 public struct MessageResponse: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
-    /// The text for the user, in the language of the response; `nil` if another backend sends none.
+    /// The text for the user, in the language of the response; `nil` if another backend sends no text.
     public var message: String?
 
     /// Creates a response.
@@ -77,7 +78,8 @@ public struct MessageResponse: Codable, Hashable, Sendable {
         self.message = message
     }
 
-    /// Decodes a response. Within a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    /// Decodes a response. If another backend wraps it (`{"success":true,"data":{"message":…}}`), the wrapped object has no member
+    /// `success`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.ifReadable(.success) ?? true
@@ -89,7 +91,7 @@ public struct MessageResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a reset request in the success form: wrapped, for existing apps.
+/// The response to a reset request in the success form, for existing apps. The members are in the wrapper `data`.
 public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
     /// The members that existing apps read. They don't depend on whether the account exists.
     public struct Facts: Codable, Hashable, Sendable {
@@ -97,7 +99,7 @@ public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
         public var message: String
         /// Always `email_link`.
         public var resetMethod: String
-        /// Always true, whether or not the account exists.
+        /// Always true, even if the account doesn't exist.
         public var resetLinkSent: Bool
         /// The lifetime of a link, in seconds.
         public var linkExpiresIn: Int
@@ -126,11 +128,11 @@ public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to `POST /reset_password/`: both wrapped and flat, for existing apps.
+/// The response to `POST /reset_password/`, for existing apps. It contains the members in the wrapper `data` and at the top level.
 public struct LegacyResetResponse: Codable, Hashable, Sendable {
     /// The members that existing apps read. They don't depend on whether the account exists.
     public struct Facts: Codable, Hashable, Sendable {
-        /// Always true, whether or not the account exists.
+        /// Always true, even if the account doesn't exist.
         public var userExistStatus: Bool
         /// The text for the user, in the language of the response.
         public var message: String
@@ -151,7 +153,7 @@ public struct LegacyResetResponse: Codable, Hashable, Sendable {
     public var success: Bool
     /// The wrapped response.
     public var data: Facts
-    /// Always true, whether or not the account exists.
+    /// Always true, even if the account doesn't exist.
     public var userExistStatus: Bool
     /// The text for the user, in the language of the response.
     public var message: String
@@ -172,16 +174,16 @@ public struct LegacyResetResponse: Codable, Hashable, Sendable {
 
 /// The response to the validation of a token that is still usable.
 ///
-/// Holdfast's server sends every member. An absent, null or unreadable member of another backend's response decodes to `nil` or to
-/// an empty name.
+/// Holdfast's server sends every member. In the response of another backend, a member may be absent, null or unreadable. Such a member is
+/// decoded as `nil` or as an empty name.
 public struct ValidTokenResponse: Codable, Hashable, Sendable {
-    /// Whether the token is usable; `true` if the server doesn't send it.
+    /// Whether the token is usable; `true` if the server doesn't send this member.
     public var valid: Bool
     /// The id of the account that the token belongs to.
     public var userID: UserID?
     /// The address of the account.
     public var email: EmailAddress?
-    /// The name to greet the user by; empty if the server sends none.
+    /// The name with which the app greets the user; empty if the server sends no name.
     public var firstName: String
     /// The time at which the token expires.
     public var expiresAt: Date?
@@ -217,9 +219,9 @@ public struct ValidTokenResponse: Codable, Hashable, Sendable {
 public struct PasswordChangedResponse: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
-    /// The text for the user, in the language of the response; `nil` if another backend sends none.
+    /// The text for the user, in the language of the response; `nil` if another backend sends no text.
     public var message: String?
-    /// The token that the device sends with its next sign-in to the account; `nil` if the server sends none.
+    /// The token that the device sends with its next sign-in to the account; `nil` if the server sends no token.
     public var deviceToken: DeviceToken?
 
     /// Creates a response.
@@ -229,7 +231,8 @@ public struct PasswordChangedResponse: Codable, Hashable, Sendable {
         self.deviceToken = deviceToken
     }
 
-    /// Decodes a response. Within a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    /// Decodes a response. If another backend wraps it (`{"success":true,"data":{"message":…}}`), the wrapped object has no member
+    /// `success`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.ifReadable(.success) ?? true

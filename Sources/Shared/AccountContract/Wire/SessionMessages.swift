@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// The paths of the account API. The server routes each with and without a trailing slash.
+/// The paths of the account API. The server accepts each path with and without a trailing slash.
 public enum AccountPath {
     /// Creates an account.
     public static let register = "/api/auth/register"
@@ -20,7 +20,7 @@ public struct RegisterRequest: Codable, Hashable, Sendable {
     public var email: EmailAddress
     /// The password as the user typed it.
     public var password: Password
-    /// The name to greet the user by.
+    /// The name with which emails and screens greet the user.
     public var firstName: FirstName
     /// The language of the account's emails.
     public var locale: Language?
@@ -45,7 +45,7 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     public var email: EmailAddress
     /// The password as the user typed it.
     public var password: Password
-    /// The device token that this device received in an earlier response, if there is one.
+    /// The device token that this device received in an earlier response; `nil` if it has none.
     public var deviceToken: DeviceToken?
 
     /// Creates a request.
@@ -86,14 +86,14 @@ public struct RefreshRequest: Codable, Hashable, Sendable {
 
 /// An account, as its user sees it.
 ///
-/// Holdfast's server sends every member. Other backends omit some, or send an integer as the id. An absent, null or unreadable member
-/// decodes to `nil` or to an empty name, so that a successful sign-in doesn't become an error.
+/// Holdfast's server sends every member. Other backends omit some members, or send an integer as the id. If a member is absent, null or
+/// unreadable, it is decoded as `nil` or as an empty name. So a successful sign-in doesn't become an error.
 public struct AccountUser: Codable, Hashable, Sendable {
     /// The account's id.
     public var id: UserID?
     /// The address of the account.
     public var email: EmailAddress?
-    /// The name to greet the user by; empty if the server sends none.
+    /// The name with which the app greets the user; empty if the server sends no name.
     public var firstName: String
 
     /// Creates an account.
@@ -125,21 +125,20 @@ public struct AccountUser: Codable, Hashable, Sendable {
 
 /// The response to register, login and refresh.
 ///
-/// Of other backends, only the access token is required. They may send the members of ``user`` at the top level, beside the tokens. The
-/// description contains no token.
+/// In the response of another backend, only the access token is required. The members of ``user`` may be at the top level, beside the
+/// tokens. The description contains no token.
 public struct SessionResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
     /// The token that requests send as `Authorization: Bearer`.
     public var accessToken: String
-    /// The token that refreshes the session, which each refresh replaces; `nil` if the session can't be refreshed.
+    /// The token that refreshes the session; `nil` if the session can't be refreshed. Each refresh replaces the token.
     public var refreshToken: RefreshToken?
     /// `Bearer`.
     public var tokenType: String
-    /// The lifetime of the access token in seconds; `nil` if the server doesn't send it.
+    /// The lifetime of the access token in seconds; `nil` if the server doesn't send the lifetime.
     public var expiresIn: Int?
-    /// The token that the device sends with its next sign-in to this account, even after a sign-out; `nil` if the server sends
-    /// none.
+    /// The token that the device sends with its next sign-in to this account, even after a sign-out; `nil` if the server sends no token.
     public var deviceToken: DeviceToken?
 
     /// Creates a response.
@@ -182,7 +181,7 @@ public struct SessionResponse: Codable, Hashable, Sendable {
 }
 
 extension SessionResponse: CustomStringConvertible, CustomReflectable {
-    /// A text without the tokens, since descriptions are logged.
+    /// A text without the tokens, because descriptions are often logged.
     public var description: String { "SessionResponse(hidden)" }
     /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
@@ -210,8 +209,8 @@ public struct UserResponse: Codable, Hashable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-    /// Returns the value of a member, or `nil` if the member is absent, null or of another type. Use it for members without which a
-    /// response is still useful.
+    /// Returns the value of a member; `nil` if the member is absent, null or has another type. Use it for members that a client doesn't
+    /// need.
     func ifReadable<Value: Decodable>(_ key: Key) -> Value? {
         (try? decodeIfPresent(Value.self, forKey: key)) ?? nil
     }

@@ -1,4 +1,5 @@
-/// The error codes that a server or a client knows. Responses, texts and documents derive from it.
+/// The error codes that a server or a client knows, with their definitions. Responses, texts and the reference of codes derive from these
+/// definitions.
 ///
 /// The ``standard`` catalogue is append-only: a code never changes its status or meaning. An app or a server adds its own codes with
 /// ``adding(_:)``.
@@ -16,10 +17,11 @@
 /// ])
 /// ```
 ///
-/// Pass the catalogue to the client (`APIClient`), whose errors then use its texts and retry classes. A client doesn't need the codes of a
-/// newer server: an unknown code uses the definition of the longest known prefix. If no prefix is known, its status is used.
+/// Pass the catalogue to the client (`APIClient`). The client's errors then use the texts and retry classes of the catalogue. A client
+/// doesn't need the codes of a newer server: for an unknown code, it uses the definition of the longest known prefix. If the catalogue has
+/// no such prefix, the client uses the status of the response.
 ///
-/// A catalogue is a value with a shared index: lookups take O(1), and copies are cheap.
+/// A catalogue is a value type. Its copies share one index, so a copy is cheap and a lookup takes O(1).
 public struct ErrorCatalogue: Sendable {
     /// All definitions, in the order in which they were added.
     public let definitions: [ErrorDefinition]
@@ -28,7 +30,7 @@ public struct ErrorCatalogue: Sendable {
     /// The positions of the definitions by code.
     private let index: [ErrorCode: Int]
 
-    /// The codes of the contract: those of the published catalogue, and those that an account server on HTTP adds.
+    /// The codes of the contract: the published codes, and the codes that an account server on HTTP adds.
     public static let standard = ErrorCatalogue(
         unique: authentication + validation + rateLimit + server + resource + apiKey + social + content + request
     )
@@ -54,8 +56,8 @@ public struct ErrorCatalogue: Sendable {
         return sum
     }
 
-    /// The definition of a code; `nil` if the catalogue doesn't contain it. Use ``closestDefinition(to:)`` for the code of a response,
-    /// which may be newer than the catalogue.
+    /// The definition of a code; `nil` if the catalogue doesn't contain the code. For the code of a response, use
+    /// ``closestDefinition(to:)``, because the server may be newer than the catalogue.
     /// - Complexity: O(1).
     public subscript(code: ErrorCode) -> ErrorDefinition? {
         index[code].map { definitions[$0] }
@@ -63,7 +65,7 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns the definition of a code, or the best definition for an unknown code.
     ///
-    /// The best definition is that of the longest known code that is a prefix of the unknown one up to an underscore. For example,
+    /// For an unknown code, the method removes the last word, up to the underscore, until the catalogue contains the rest. For example,
     /// `API_KEY_INVALID_REGION` uses the definition of `API_KEY_INVALID`.
     ///
     /// - Parameter code: The code of a response.
@@ -81,22 +83,22 @@ public struct ErrorCatalogue: Sendable {
 
     /// Returns how a client may retry after a response.
     ///
-    /// The first of these that applies determines the class: the definition of the code or of its longest known prefix, the family of the
-    /// code, or the status.
+    /// The method uses the definition of the code or of its longest known prefix. If there is no definition, it uses the family of the
+    /// code. If the family is unknown, too, it uses the status.
     ///
     /// - Parameters:
     ///   - code: The code that the server sent; `nil` if it sent none.
     ///   - status: The HTTP status.
     /// - Returns: The retry class. Without a definition, codes that begin with `RATE_LIMIT_` and `SERVER_` may be retried. Codes of the
-    ///   other standard families may not. The codes of other servers for a quota that is used up (`QUOTA_EXCEEDED`, `insufficient_quota`)
-    ///   may only be retried if the server sent a delay.
+    ///   other standard families may not be retried. `QUOTA_EXCEEDED` and `insufficient_quota` are codes of other servers for a used-up
+    ///   quota. They may only be retried if the server sent a delay.
     public func retryClass(of code: ErrorCode?, status: Int) -> RetryClass {
         guard let code else { return Self.retryClass(ofStatus: status) }
         if let definition = closestDefinition(to: code) { return definition.retry }
         switch code.rawValue {
         case let text where text.hasPrefix("RATE_LIMIT_"): return .afterDelay
         case let text where text.hasPrefix("SERVER_"): return .withBackoff
-        // The codes of other servers for a quota that is used up. It doesn't become available again soon.
+        // Other servers send these codes for a used-up quota. Such a quota is not renewed soon.
         case "QUOTA_EXCEEDED", "insufficient_quota": return .onlyAfterNamedDelay
         case let text where Self.families.contains { text.hasPrefix($0 + "_") }: return .never
         default: return Self.retryClass(ofStatus: status)
@@ -117,7 +119,7 @@ public struct ErrorCatalogue: Sendable {
     }
 }
 
-/// An error that reports a code that the catalogue already contains.
+/// An error that is thrown if an app adds a code that the catalogue already contains.
 public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
     /// The duplicate code.
     public let code: ErrorCode
@@ -127,12 +129,11 @@ public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
 }
 
 extension ErrorCatalogue {
-    /// Returns a catalogue with the same codes and an app's own translations. They take precedence over the texts of the codes and the
-    /// contract.
+    /// Returns a catalogue with the same codes and an app's own translations. The translations take precedence over the library's texts.
     ///
-    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations, and so does a server whose
+    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use the translations. A server uses them if its error
     /// renderer has the catalogue.
-    /// - Parameter translations: The translations. They are added to earlier ones and take precedence over them.
+    /// - Parameter translations: The translations. They are added to the catalogue's earlier translations, and take precedence over them.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
         speaking.translations = self.translations.adding(translations)
@@ -147,9 +148,10 @@ extension ErrorCatalogue {
         text.text(in: language, saying: translations)
     }
 
-    /// Returns the English texts of the codes and the contract that have no translation in a language.
+    /// Returns the English version of each text that has no translation in a language. It includes the texts of the codes and of the
+    /// contract.
     ///
-    /// Use it in a test: the result is empty if the app has translated all texts that it may show.
+    /// Use it in a test. The result is empty if the app has translated all texts that it may show.
     /// - Parameter language: A language of the app. A text that exists in a shortened tag, such as `pt` for `pt-br`, counts as translated.
     public func untranslated(in language: Language) -> [String] {
         var seen: Set<String> = []

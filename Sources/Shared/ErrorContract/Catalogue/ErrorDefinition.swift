@@ -1,12 +1,12 @@
-/// The definition of one error code: its status, its texts, and what clients do about it.
+/// The definition of one error code: its status, its texts, its retry class and its recovery.
 ///
-/// Servers derive responses from a definition, and clients derive the retry class and the text. The reference of codes has an entry for
-/// each definition. Define an app's own codes in a module that the app and its server share, and add them with
+/// A server builds its responses from a definition. A client takes the retry class and the text from the definition. The reference of codes
+/// has an entry for each definition. Define an app's own codes in a module that the app and its server share, and add them with
 /// ``ErrorCatalogue/adding(_:)``.
 public struct ErrorDefinition: Hashable, Sendable {
     /// The code on the wire.
     public let code: ErrorCode
-    /// The group that the code belongs to, whose name is the prefix of the code.
+    /// The group of the code. The name of the group is the prefix of the code.
     public let family: ErrorFamily
     /// The HTTP status, from 400 to 599. A code always has the same status.
     public let status: Int
@@ -18,15 +18,15 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let retry: RetryClass
     /// The action by which the user resolves the error. ``Recovery/dismiss`` by default.
     public let recovery: Recovery
-    /// The text shown to the user. It must not contain internal facts, because any client can cause the error.
+    /// The text shown to the user. It must not contain internal facts of the server, because any client can cause the error.
     public let message: LocalizedText
     /// Further documentation for developers, in English: when the code occurs and what to check. Empty if the summary is
     /// sufficient.
     public let documentation: String
     /// The version of the catalogue that introduced the code.
     public let since: String
-    /// Whether a response with this code may reveal that an account exists. ``summary`` and ``documentation`` state to which callers it is
-    /// returned.
+    /// Whether a response with this code may reveal that an account exists. ``summary`` and ``documentation`` state which callers get such
+    /// a response.
     public let mayRevealAccount: Bool
 
     /// Creates a definition.
@@ -75,7 +75,7 @@ public struct ErrorDefinition: Hashable, Sendable {
     }
 }
 
-/// The action by which the user resolves an error. ``ErrorPresentation`` has a button for it.
+/// The action by which the user resolves an error. An app shows it as a button; see ``ErrorPresentation``.
 public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     /// No action; the user acknowledges the error. The app shows one button.
     case dismiss
@@ -83,11 +83,11 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case fixFields = "fix_fields"
     /// Sign in again.
     case signIn = "sign_in"
-    /// Wait for the delay of the error, then retry. Without a known delay, there is no button for a retry.
+    /// Wait for the delay of the error, then retry. If the delay is unknown, the presentation has no action for a retry.
     case wait
     /// Retry immediately.
     case retry
-    /// Check whether the request took effect, without sending it again. A second request could make the change twice.
+    /// Check whether the request took effect. The app must not send the request again, because the server could then make the change twice.
     case checkAgain = "check_again"
     /// Request a new link.
     case requestNewLink = "request_new_link"
@@ -101,11 +101,11 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// How a client may retry after an error.
 ///
-/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401, too, but concerns neither the session nor its
-/// tokens.
+/// The class follows from the code, because the status is ambiguous. For example, `API_KEY_INVALID` has the status 401, but it concerns
+/// another credential than the session.
 ///
-/// In every class, the client only repeats a request that is safe to repeat: one with a safe or idempotent method, or with an idempotency
-/// key. All repetitions together are limited by the deadline of the call and by the retry budget.
+/// In every class, the client only repeats a request that is safe to repeat. Such a request has a safe method, an idempotent method or an
+/// idempotency key. The deadline of the call and the retry budget limit all repetitions together.
 public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
     /// No retry; the same request would fail again.
     case never
@@ -115,9 +115,10 @@ public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
     case afterRefreshOrSignIn = "after_refresh_or_sign_in"
     /// Never refresh: remove the credentials, ask the user to sign in, and retry once.
     case afterSignIn = "after_sign_in"
-    /// Wait for the delay in the response, if it fits the maximum delay and the deadline. If the response has no delay, back off instead.
+    /// Wait for the delay in the response, then retry. The client doesn't retry if the delay exceeds the maximum delay or the deadline. If
+    /// the response has no delay, the client uses backoff.
     case afterDelay = "after_delay"
-    /// Retry only if the server sent a delay, and it fits the maximum delay and the deadline.
+    /// Retry only if the server sent a delay. The delay must not exceed the maximum delay or the deadline.
     case onlyAfterNamedDelay = "only_after_named_delay"
     /// Retry with backoff, if the request is safe to repeat.
     case withBackoff = "with_backoff"

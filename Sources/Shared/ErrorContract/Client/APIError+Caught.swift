@@ -1,7 +1,7 @@
 import Foundation
 
-/// An error that can be converted to an ``APIError``, such as a transport's error or one of the app. Conform an app's own errors to it, so
-/// that all screens show errors in the same way:
+/// An error that can be converted to an ``APIError``, such as an error of a transport or of the app. Conform the app's own errors to this
+/// protocol, so that all screens show errors in the same way:
 ///
 /// ```swift
 /// struct CartIsEmpty: APIErrorConvertible {
@@ -13,7 +13,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// An error that doesn't conform becomes ``APIError/Kind/custom``; see ``APIError/init(_:context:)``.
+/// ``APIError/init(_:context:)`` converts errors that don't conform to this protocol. Most of them get the kind ``APIError/Kind/custom``.
 public protocol APIErrorConvertible: Error {
     /// Returns this error as an ``APIError``.
     ///
@@ -24,12 +24,12 @@ public protocol APIErrorConvertible: Error {
 extension APIError {
     /// Creates an ``APIError`` from any error that an app caught.
     ///
-    /// - An `APIError` stays as it is, and gets the context if it has none.
+    /// - An `APIError` stays unchanged. If it has no context, it gets the given context.
     /// - An ``APIErrorConvertible`` converts itself.
     /// - Cancellation, `DecodingError`, `EncodingError`, `URLError`, and the errors of the POSIX and Cocoa domains become the matching
     ///   kinds.
-    /// - Any other error becomes ``Kind/custom`` with the code `UNKNOWN`, and with the text that a `LocalizedError` or `NSError` has for
-    ///   users.
+    /// - Any other error gets the kind ``Kind/custom`` and the code `UNKNOWN`. If it is a `LocalizedError` or an `NSError` with a text for
+    ///   users, it keeps this text.
     ///
     /// The original error is stored in ``underlying``.
     ///
@@ -48,7 +48,8 @@ extension APIError {
         if self.context == nil { self.context = context }
     }
 
-    /// Creates an error of a kind, with the default code, retry class and recovery of the kind. Use it in tests, and for errors of the app.
+    /// Creates an error of a kind, with the default code, retry class and recovery of this kind. Use it in tests, and for errors of the
+    /// app.
     ///
     /// - Parameters:
     ///   - kind: The kind of the failure.
@@ -104,10 +105,10 @@ extension APIError.Kind {
     }
 }
 
-/// Errors of the system's domains, identified by number, so that the modules that declare their types are not needed.
+/// Errors of the system's domains. The code compares their numbers, so it doesn't need to import the modules that declare their types.
 extension APIError {
-    /// Creates the error for an `NSError`. A domain that is not known becomes ``Kind/custom`` with the app's own text. A failed check of a
-    /// certificate is never retried.
+    /// Creates the error for an `NSError`. An error of an unknown domain gets the kind ``Kind/custom`` and its own text for users. A failed
+    /// check of a certificate is never retried.
     init(system error: any Error, context: String?) {
         let coded = error as NSError
         let kind: Kind? =
@@ -121,14 +122,14 @@ extension APIError {
         switch kind {
         case nil: message = Self.text(for: error, coded)
         case .network? where Self.isUntrusted(coded):
-            // A retry would meet the same certificate; another network may present a valid one.
+            // A retry would get the same certificate. On another network, the server may present a valid certificate.
             retry = .never
         default: break
         }
     }
 
-    /// Returns the app's own text for users; `nil` if there is none, or if it has the form of an internal text. Texts of the system are not
-    /// used, because they are not made for users and may contain files and addresses.
+    /// Returns the error's text for users; `nil` if it has no such text. `nil` also if the text seems to be internal, such as a stack
+    /// trace. Texts of the system are not used, because they are not written for users and may contain file names and addresses.
     private static func text(for error: any Error, _ coded: NSError) -> String? {
         let text = (error as? any LocalizedError)?.errorDescription ?? coded.userInfo[NSLocalizedDescriptionKey] as? String
         guard let text, !text.isEmpty, !UserFacingText.isInternal(text) else { return nil }
@@ -155,16 +156,16 @@ extension APIError {
         case -1_014, -1_015, -1_016, -1_017, -1_103: .decoding
         // downloadDecodingFailedMidStream, downloadDecodingFailedToComplete
         case -3_006, -3_007: .decoding
-        // fileDoesNotExist, fileIsDirectory, noPermissionsToReadFile, and what concerns files of a download
+        // fileDoesNotExist, fileIsDirectory, noPermissionsToReadFile, and errors of a download's files
         case -1_102 ... -1_100, -3_005 ... -3_000: .custom
         // backgroundSessionRequiresSharedContainer, backgroundSessionInUseByAnotherProcess
         case -996, -995: .invalidRequest
-        // Names, routes, connections, redirects, TLS and certificates, and codes that later systems add.
+        // Errors of DNS, routes, connections, redirects, TLS and certificates, and codes that later systems add.
         default: .network
         }
     }
 
-    /// The kinds of POSIX errors. Other errors than those of the network are ``Kind/custom``.
+    /// The kinds of POSIX errors. Errors that don't concern the network have the kind ``Kind/custom``.
     private static func kind(_ code: POSIXErrorCode) -> Kind {
         switch code {
         case .ENETDOWN, .ENETUNREACH: .noInternet
@@ -180,7 +181,7 @@ extension APIError {
         switch code {
         // userCancelled
         case 3_072: .cancelled
-        // propertyListReadCorrupt, which JSONSerialization uses too, and its neighbours; coderReadCorrupt, coderValueNotFound
+        // propertyListReadCorrupt (also used by JSONSerialization) and the next two codes; coderReadCorrupt, coderValueNotFound
         case 3_840...3_842, 4_864, 4_865: .decoding
         // propertyListWriteStream, propertyListWriteInvalid, coderInvalidValue
         case 3_851, 3_852, 4_866: .invalidRequest

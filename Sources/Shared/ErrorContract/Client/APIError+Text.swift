@@ -5,14 +5,14 @@ import Timekeeping
 extension APIError {
     /// Whether the error may report the end of the user's session.
     ///
-    /// A 401 to a request without credentials doesn't concern a session. The exceptions are the two codes that show that the body of the
-    /// request had a refresh token.
+    /// A 401 to a request without credentials doesn't concern a session. There are two exceptions: codes that the server only sends if the
+    /// body of the request contained a refresh token.
     var isSessionExpired: Bool {
         guard kind == .unauthorized, recovery == .signIn else { return false }
         return sentCredentials != false || code == .authSessionExpired || code == .authRefreshFailed
     }
 
-    /// Returns the text in a language. The first one that exists is used:
+    /// Returns the text of the error in a language. The method uses the first text of this list that exists:
     ///
     /// 1. The library's text for the kind or the code.
     /// 2. The server's text, if it is in that language.
@@ -24,12 +24,12 @@ extension APIError {
         if let presentationText { return say(presentationText) }
         switch kind {
         case .network, .noInternet, .timeout, .unknownOutcome: return say(ContractText.network)
-        // A gate that a 429 closed repeats the server's refusal; any other hold is a quota of the app.
+        // The gate delays calls after a 429, so the text is the same as for the 429. Otherwise a quota of the app refused the call.
         case .throttled where hold?.source == .gate: return say(ContractText.limited(wait: retryAfter))
         case .throttled: return say(ContractText.throttled(wait: retryAfter))
         case .unavailable: return say(ContractText.unavailable(wait: retryAfter))
         case .decoding, .notAPI, .invalidRequest, .cancelled: return say(ContractText.unknownError)
-        // The app's own error, with a text that the app made for its users.
+        // An error of the app, with the app's own text for users.
         case _ where status == nil && message?.isEmpty == false: return message ?? ""
         default: break
         }
@@ -44,8 +44,8 @@ extension APIError {
             ?? say(kindText(in: catalogue))
     }
 
-    /// Returns the library's text for a code of the catalogue. The text of a weak password comes from the server, because only the response
-    /// has the reason.
+    /// Returns the library's text for a code of the catalogue. For a weak password, it returns the server's text, because only the response
+    /// contains the reason.
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
@@ -62,14 +62,15 @@ extension APIError {
         (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
     }
 
-    /// Returns the server's text, or that of its first field violation, if it is in the language.
+    /// Returns the server's text, otherwise the text of its first field violation. `nil` if the server's texts are in another language.
     private func serverText(in language: Language) -> String? {
         guard isServerText(in: language) else { return nil }
         if let message, !message.isEmpty { return message }
         return violations.first { !$0.message.isEmpty }?.message
     }
 
-    /// Returns a text for the first field violation of a known kind, otherwise the general text for invalid input.
+    /// Returns a text for the first field violation of a known kind. If no violation has a known kind, it returns the general text for
+    /// invalid input.
     private func violationText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard !violations.isEmpty else { return nil }
         let known = violations.lazy.compactMap { $0.text(in: catalogue) }.first
@@ -77,7 +78,8 @@ extension APIError {
         return (known ?? general?.message).map { catalogue.text($0, in: language) }
     }
 
-    /// Returns the text for a limit of the server. It includes the delay if that is known: a text without a delay gets a second sentence.
+    /// Returns the text for a limit of the server. If the delay is known, the text includes it. If the server's text lacks the delay, a
+    /// second sentence is added.
     private func limitText(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         let isGeneral = [.rateLimitExceeded, .rateLimitTooManyRequests].contains(code)
@@ -102,7 +104,7 @@ extension APIError {
         ]
         let text = text.lowercased()
         return phrases.contains { phrase in
-            // A delay below an hour is not searched for in hours, and so on.
+            // A text can only name a delay in hours if the delay is at least one hour. The same applies to minutes.
             guard seconds >= phrase.unit.leastSeconds else { return false }
             let words = catalogue.text(phrase.text, in: language).lowercased()
             return text.ranges(of: words).contains { range in
@@ -113,10 +115,10 @@ extension APIError {
         }
     }
 
-    /// The words before a time that make it a rate.
+    /// Words before a time. They show that the time is part of a rate, such as "5 per 1 minute".
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
-    /// Returns the text for a kind. It is used if the response contains no text that can be shown.
+    /// Returns the text for the kind. It is used if the response contains no text for the user.
     private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
         let code: ErrorCode? =
             switch (kind, status) {
@@ -131,10 +133,10 @@ extension APIError {
 }
 
 extension APIError {
-    /// Returns whether the server's texts are in a language, by the header `Content-Language`, or by ``serverTextLanguage`` if the app
-    /// configured it.
+    /// Returns whether the server's texts are in a language. The header `Content-Language` or the configured ``serverTextLanguage`` must
+    /// name this language.
     ///
-    /// Regions and scripts are not compared: a text in `es-MX` is one in `es`.
+    /// Regions and scripts are not compared: a text in `es-MX` counts as a text in `es`.
     /// - Parameter language: The user's language.
     /// - Returns: `false` if the language of the texts is unknown.
     public func isServerText(in language: Language) -> Bool {
@@ -145,14 +147,17 @@ extension APIError {
         }
     }
 
-    /// Returns the text to show at a field. The first one that exists is used: the catalogue's text for a code of the app; the server's
-    /// text, if it is in the user's language; the library's text for the field and the kind of problem.
+    /// Returns the text to show at a field. The method uses the first text of this list that exists:
+    ///
+    /// 1. The catalogue's text, if the violation has one of the app's own codes.
+    /// 2. The server's text, if it is in the user's language.
+    /// 3. The library's text for the field and the kind of problem.
     ///
     /// - Parameters:
     ///   - violation: One of ``violations``.
     ///   - language: The user's language.
-    ///   - catalogue: The codes that the app knows; `nil` uses those of the client that made the call.
-    /// - Returns: A text in every case: if the problem is unknown, it states that the value is invalid.
+    ///   - catalogue: The codes that the app knows; `nil` uses the codes of the client that made the call.
+    /// - Returns: The text. If the problem is unknown, the text states that the value is invalid.
     public func text(for violation: FieldViolation, in language: Language, catalogue: ErrorCatalogue? = nil) -> String {
         let catalogue = catalogue ?? self.catalogue ?? .standard
         let isOwn = violation.code.map { ErrorCatalogue.standard[$0] == nil } ?? false
@@ -160,7 +165,7 @@ extension APIError {
             return catalogue.text(definition.message, in: language)
         }
         if !violation.message.isEmpty, isServerText(in: language) { return violation.message }
-        // The value may be valid; the limit is the problem.
+        // The value may be valid, because the server refused the request for its limit.
         if kind == .rateLimited { return catalogue.text(ContractText.limited(wait: retryAfter), in: language) }
         let text = violation.text(in: catalogue) ?? violation.code.flatMap { catalogue[$0]?.message } ?? ContractText.valueInvalid
         return catalogue.text(text, in: language)
@@ -168,7 +173,7 @@ extension APIError {
 }
 
 extension WaitPhrase.Unit {
-    /// The delay in seconds from which a text uses the unit.
+    /// The shortest delay, in seconds, that a text expresses in this unit.
     fileprivate var leastSeconds: Int {
         switch self {
         case .seconds: 1
@@ -179,10 +184,11 @@ extension WaitPhrase.Unit {
 }
 
 extension APIError {
-    /// Returns this error as the result of a sign-in: as wrong credentials, if the server reports that in any known way.
+    /// Returns this error as the result of a sign-in. If the server reports wrong credentials in any known way, the code becomes
+    /// `AUTH_INVALID_CREDENTIALS`.
     ///
-    /// A user who signs in has no session that could have expired. A 401 without another reason, and the codes of other servers
-    /// for wrong credentials, become `AUTH_INVALID_CREDENTIALS`. `AccountClient.signIn` does this already; use it if the app
+    /// A user who signs in has no session that could have expired. So a 401 without another reason means wrong credentials. The method also
+    /// converts the codes of other servers for wrong credentials. `AccountClient.signIn` already calls this method. Call it if the app
     /// signs in through an `APIClient`:
     ///
     /// ```swift
@@ -192,8 +198,8 @@ extension APIError {
     ///     shown = error.refusingSignIn().presentation(in: .spanish, now: .now)
     /// }
     /// ```
-    /// - Returns: The error with the code and its recovery, and the same ``message``; the unchanged error if it reports
-    ///   something else.
+    /// - Returns: The error with the code `AUTH_INVALID_CREDENTIALS`, the recovery of this code, and the same ``message``. If the error
+    ///   doesn't report wrong credentials, it is returned unchanged.
     public func refusingSignIn() -> APIError {
         let isUnexplained = kind == .unauthorized && recovery == .signIn
         let isKnown =
@@ -215,16 +221,17 @@ extension APIError {
     ]
 }
 
-/// A delay that the client itself imposes on further calls, as an error reports it.
+/// A delay that the client itself imposes on further calls. An ``APIError`` contains it as ``APIError/hold``.
 ///
-/// There are two cases. If the client refused a call locally, the error has the hold that refused it. If a response made the client delay
-/// further calls, such as a 503, its error has the hold that it caused. Use ``APIError/isHeldLocally`` to distinguish the two.
+/// There are two cases. If the client refused a call without sending it, the error contains the hold that was the reason. If a response
+/// such as a 503 makes the client delay further calls, the error of this response contains the new hold. Use ``APIError/isHeldLocally`` to
+/// distinguish the two cases.
 public struct LocalHold: Hashable, Sendable {
     /// The part of the client that delays calls.
     public enum Source: String, Hashable, Sendable, CaseIterable {
-        /// The gate, after a 503 or a 429.
+        /// The gate, which delays all calls to a server after a 503 or a 429.
         case gate
-        /// The circuit breaker, after failures and timeouts.
+        /// The circuit breaker, which stops calls to a server after failures and timeouts.
         case breaker
         /// The app's own limits, which the client enforces before it sends a request.
         case throttle

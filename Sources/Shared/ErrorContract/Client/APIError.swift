@@ -18,50 +18,52 @@ import Timekeeping
 /// }
 /// ```
 ///
-/// These properties classify an error:
+/// Three groups of properties classify an error:
 ///
-/// - ``kind`` is the class of the failure, also for failures without a response.
-/// - ``code`` is exact and stable.
+/// - ``kind`` is the class of the failure. It also exists for failures without a response.
+/// - ``code`` identifies the exact error. Its meaning never changes.
 /// - ``retry`` and ``recovery`` follow from the code, and describe what a client and a user can do.
 ///
-/// The client has already retried when it throws the error; ``attempts`` is the number of its requests. Convert errors of other sources
-/// with ``init(_:context:)``.
+/// When the client throws the error, it has already made all its retries. ``attempts`` is the number of requests that it sent. Convert
+/// other errors, such as errors of the app, with ``init(_:context:)``.
 public struct APIError: Error, Sendable {
     /// The kind of the failure. Switch over it for failures without a server's code, such as a lost connection.
     public var kind: Kind
-    /// The server's code, or a local one such as `NETWORK_ERROR`. Unknown codes of newer servers are preserved, so compare with `==` and
-    /// have a default.
+    /// The server's code, or a code of the client such as `NETWORK_ERROR`. A newer server can send a code that the app doesn't know. So
+    /// compare with `==`, and handle all other codes in a default case.
     public var code: ErrorCode
     /// The server's text, in any language; `nil` if the server sent none.
     ///
-    /// A presentation shows it only if it is in the user's language (``isServerText(in:)``) and the library has no text for
-    /// ``code``.
+    /// A presentation shows this text only under two conditions: the text is in the user's language (``isServerText(in:)``), and the
+    /// library has no text for ``code``.
     public var message: String?
     /// The HTTP status; `nil` if no response was received.
     public var status: Int?
-    /// The headers of the response; empty if none was received. They may contain secrets and must not be logged.
+    /// The headers of the response; empty if no response was received. They may contain secrets, so don't log them.
     public var headers: HTTPFields = [:]
     /// The body of the error response, at most 64 KiB; empty if no response was received. ``details(as:)`` decodes it.
     ///
-    /// It may contain secrets and must not be logged. No description of the error contains it.
+    /// The body may contain secrets, so don't log it. ``description`` and `localizedDescription` don't contain it.
     public var body: [UInt8] = []
-    /// Creates the decoder for ``body``; `nil` for the default one.
+    /// Creates the decoder for ``body``. If it is `nil`, a default `JSONDecoder` is used.
     package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
-    /// Further details from the server: the `details` of the contract's forms, or the other members of a problem. ``details(as:)`` decodes
-    /// them to a type. They may contain user data and should not be logged.
+    /// Further details from the server. In the contract's own forms, they are the member `details`. In a problem (RFC 9457), they are all
+    /// members without a meaning in the standard or the contract. ``details(as:)`` decodes them to a type. They may contain user data, so
+    /// don't log them.
     public var details: JSONObject
     /// Problems with single fields, in the order of the server; empty if the error concerns no field.
     public var violations: [FieldViolation]
-    /// The delay before a retry, if the server or the client specified one. A server's delay is in whole seconds, from zero to ten years,
-    /// and counts from the time of the response.
+    /// The delay before a retry; `nil` if no delay was specified. A delay of the server is in whole seconds, from zero to ten years. It
+    /// begins at the time of the response.
     public var retryAfter: Duration?
-    /// Whether a JSON error body and the headers of the same response name the same ``retryAfter``.
+    /// Whether the JSON body and the headers of the response contain the same delay, ``retryAfter``.
     ///
-    /// A proxy can add `Retry-After` to its own page, but it cannot put the same delay into the API's error. Use this flag before
-    /// a long delay is applied to calls other than the one that failed. Both delays are compared in whole seconds, rounded up.
-    /// `false` if only one of them is present, if they differ, and if the body is not JSON.
+    /// A proxy can add `Retry-After` to its own page, but it can't write the same delay into the body of the API's error. Check this flag
+    /// before you apply a long delay to other calls than the failed call. The two delays are compared in whole seconds, rounded up. The
+    /// flag is `false` if one of the delays is missing, if they differ, or if the body is not JSON.
     public var isRetryAfterConfirmed = false
-    /// The earliest time of a retry, on the local wall clock; `nil` if no delay was specified. ``retryAfter`` is the same as a duration.
+    /// The earliest time of a retry, on the local wall clock; `nil` if no delay was specified. ``retryAfter`` is the same delay as a
+    /// duration.
     public var retryAt: Date?
     /// The time of the error by the server's clock, if the body contains it as `timestamp`.
     public var serverTimestamp: Date?
@@ -69,35 +71,38 @@ public struct APIError: Error, Sendable {
     public var requestID: String?
     /// The operation of the app that failed, such as `user_login`.
     public var context: String?
-    /// The number of times that the request was sent; 0 if it never left the client.
+    /// The number of times that the client sent the request; 0 if it never sent the request.
     public var attempts: Int
-    /// How a client may retry. ``isRetryable`` is a summary of it.
+    /// How a client may retry. ``isRetryable`` reduces it to a Boolean value.
     public var retry: RetryClass
     /// The action by which the user resolves the error.
     public var recovery: Recovery
-    /// The original error, if there was one, such as a `URLError` or a `DecodingError`. It may contain addresses and must not be shown.
+    /// The original error, if there was one, such as a `URLError` or a `DecodingError`. It may contain addresses, so don't show it to the
+    /// user.
     public var underlying: (any Error)?
-    /// The delay that the client imposes on further calls after this error, and the part of the client that does so; `nil` if
-    /// there is none.
+    /// The delay that the client imposes on further calls after this error, and the part of the client that imposes it. `nil` if the client
+    /// doesn't delay further calls.
     public var hold: LocalHold?
-    /// Whether the call failed because its session could not be refreshed for a temporary reason, such as a 503 of the refresh
+    /// Whether the call failed because the client could not refresh the session for a temporary reason, such as a 503 of the refresh
     /// endpoint.
     public var isRefreshFailure = false
-    /// Whether the request carried credentials of a session: `Authorization`, `Cookie`, or the refresh token of a refresh. `nil` if this is
+    /// Whether the request contained credentials of a session: `Authorization`, `Cookie`, or a refresh token in its body. `nil` if this is
     /// unknown.
     ///
     /// A 401 to a request without credentials is never presented as an expired session.
     public var sentCredentials: Bool?
-    /// The language of the server's texts for responses without `Content-Language`, as configured in the client.
+    /// The language of the server's texts, as configured in the client; `nil` if the app did not configure a language. It is needed for
+    /// responses without `Content-Language`.
     public var serverTextLanguage: Language?
-    /// A text that presentations show instead of the text for the code and the kind, such as a more specific text of a screen.
+    /// A text that a presentation shows instead of the text for the code or the kind. For example, a screen can set a more specific text.
     public var presentationText: LocalizedText?
-    /// The language of the client that made the call, which `localizedDescription` uses; `nil` uses the language of the device's user.
+    /// The language of the client that made the call. `localizedDescription` uses it. If it is `nil`, `localizedDescription` uses the
+    /// language of the device's user.
     public var language: Language?
-    /// The codes that the client knows, with the app's own translations; `nil` for the standard ones.
+    /// The codes that the client knows, with the app's own translations. If it is `nil`, ``ErrorCatalogue/standard`` is used.
     public var catalogue: ErrorCatalogue?
 
-    /// Creates an error for a failure without a response. Use ``init(_:context:underlying:)`` for the defaults of a kind.
+    /// Creates an error for a failure without a response. ``init(_:context:underlying:)`` sets the defaults of the kind instead.
     /// - Parameters:
     ///   - kind: The kind of the failure.
     ///   - code: The code, such as one of the app.
@@ -126,7 +131,8 @@ public struct APIError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Creates an error from a decoded response. A client does this itself; use it with ``ErrorDecoder`` and another HTTP client.
+    /// Creates an error from a decoded response. `APIClient` already calls it. Call it if the app has another HTTP client and decodes with
+    /// ``ErrorDecoder``.
     ///
     /// The status and the code of the response determine the kind, the retry class and the recovery.
     /// - Parameters:
@@ -135,9 +141,9 @@ public struct APIError: Error, Sendable {
     ///   - context: The operation of the app that failed, such as `user_login`.
     public init(_ decoded: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
         let definition = decoded.code.flatMap { catalogue.closestDefinition(to: $0) }
-        // A form without fields reports only by its code that the input is invalid.
+        // Some forms have no field problems. In these forms, only the code shows that the input is invalid.
         let isValidation = !decoded.violations.isEmpty || decoded.code?.rawValue.hasPrefix("VALIDATION_") == true
-        // A page of another system is no response of the API, regardless of its status.
+        // A page of another system, such as a captive portal, doesn't come from the API, regardless of its status.
         let isForeignPage = decoded.family == .notAPI && decoded.code == .notAPIResponse
         self.kind = isForeignPage ? .notAPI : Kind(status: decoded.status, hasViolations: isValidation)
         self.code = decoded.code ?? ErrorCode(localForStatus: decoded.status, hasViolations: isValidation)
@@ -160,8 +166,8 @@ public struct APIError: Error, Sendable {
     /// Whether the client itself refused the call, so that no request was sent. Its kind is ``Kind/throttled`` or
     /// ``Kind/unavailable``.
     ///
-    /// Use it instead of ``hold`` to recognize a call that was never sent. A response that made the client delay further calls
-    /// has a hold, too.
+    /// Use this property instead of ``hold`` to recognize a call that was never sent. The error of a sent call has a hold, too, if its
+    /// response made the client delay further calls.
     public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
 
     /// Whether a retry of the same request may succeed without an action of the user. The client has already retried, so use this to decide
@@ -176,7 +182,7 @@ public struct APIError: Error, Sendable {
 }
 
 extension APIError: CustomStringConvertible {
-    /// The facts for a log: no text of the server, no address, no secret.
+    /// A description for a log. It contains no text of the server, no address and no secret.
     public var description: String {
         var parts = ["\(kind) \(code)"]
         if let status { parts.append("status \(status)") }
@@ -192,7 +198,8 @@ extension APIError.Kind {
     /// Determines the kind of a response from its status.
     /// - Parameters:
     ///   - status: The HTTP status of an error.
-    ///   - hasViolations: Whether the server reported problems with fields. It only matters for client errors without a kind.
+    ///   - hasViolations: Whether the server reported problems with fields. It only matters for a status without a specific kind, such as
+    ///     400 or 422.
     init(status: Int, hasViolations: Bool) {
         self =
             switch status {
@@ -227,7 +234,7 @@ extension Recovery {
     /// Determines the recovery from the kind, for a code that the catalogue doesn't contain.
     init(unknown code: ErrorCode?, kind: APIError.Kind) {
         let text = code?.rawValue ?? ""
-        // An expired key or connected account is not an expired session, so the user is not asked to sign in.
+        // An expired API key or social account doesn't end the session. So the app doesn't ask the user to sign in.
         let isOtherCredential = text.hasPrefix("API_KEY_") || text.hasPrefix("SOCIAL_")
         self =
             switch kind {
@@ -246,9 +253,9 @@ extension APIError {
     /// Decodes the app's own details from the body of the error response.
     ///
     /// The value may be the whole body or be wrapped. These places are tried in this order: `error.details`, `error`, `detail`, `details`,
-    /// `data`, and the whole body. The first one from which the value can be decoded is used. So give the type at least one property that
-    /// is not optional: otherwise it can be decoded from the wrong place. A client decodes the value with its own coding, such as snake
-    /// case.
+    /// `data`, and the whole body. The first place from which the value can be decoded is used. If all properties of the type are optional,
+    /// it can be decoded from a wrong place. So give the type at least one property that is not optional. A client decodes the value with
+    /// the decoder that it is configured with, such as a decoder for snake case.
     ///
     /// ```swift
     /// struct Shortage: Decodable { var missingAmount: Int }
@@ -268,7 +275,7 @@ extension APIError {
     }
 }
 
-/// A value at one of the places where servers put the details of an error. The first place from which it can be decoded is used.
+/// A value at one of the places where servers put the details of an error. The first place from which the value can be decoded is used.
 private struct WrappedDetails<Value: Decodable>: Decodable {
     let value: Value
 
@@ -294,7 +301,7 @@ extension APIError {
     /// Creates the error for a value of a response that could not be decoded.
     ///
     /// Its `details` have two members. `path` is the location, such as `items[1].name`. `problem` is one of `missing`, `null`, `type` and
-    /// `corrupted`. Neither has a value of the response.
+    /// `corrupted`. These members don't contain values of the response.
     init(decoding error: DecodingError, context: String?) {
         self.init(.decoding, context: context, underlying: error)
         let (problem, path): (String, [any CodingKey]) =
@@ -315,7 +322,7 @@ extension APIError {
         if case .invalidValue(_, let place) = error { details = Self.place(place.codingPath) }
     }
 
-    /// Returns the details with a location, such as `items[1].name`; empty for the whole value.
+    /// Returns details that contain a location, such as `items[1].name`. The details are empty if the error concerns the whole value.
     private static func place(_ path: [any CodingKey]) -> JSONObject {
         var name = FieldName()
         for key in path { name.append(key.intValue.map { String($0) } ?? key.stringValue) }
@@ -324,7 +331,7 @@ extension APIError {
 }
 
 extension APIError: Equatable {
-    /// Compares all facts of two errors that a caller can see.
+    /// Compares all properties of two errors that a caller can read.
     ///
     /// The underlying errors are equal if both are absent, or if their domain and code as `NSError` are equal. ``language`` and
     /// ``catalogue`` describe the client, not the error, and are not compared.
@@ -353,12 +360,13 @@ extension APIError: Equatable {
     }
 }
 
-/// For code that doesn't know this library, such as `Text(error.localizedDescription)`.
+/// The description for code that isn't written for this library, such as `Text(error.localizedDescription)`.
 extension APIError: LocalizedError {
     /// The message of the error's presentation, in the language of the client that made the call.
     ///
-    /// An error that was not made by a client, such as one of `APIError(_:context:)`, is described in the language of the
-    /// device's user (``Language/preferred(from:available:fallback:)``).
+    /// If no client created the error, the message is in the language of the device's user.
+    /// ``Language/preferred(from:available:fallback:)`` returns this language. An example is an error that was created with
+    /// `APIError(_:context:)`.
     public var errorDescription: String? {
         presentation(in: language ?? .preferred(), now: Date()).message
     }

@@ -4,35 +4,40 @@ extension APIError {
     /// It is a struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`. A `switch` over it
     /// needs a `default`, which should treat the error by its ``APIError/recovery``.
     ///
-    /// Kinds differ in whether the server has the request. For ``noInternet``, ``throttled``, ``unavailable`` and ``invalidRequest``,
-    /// nothing was sent. For ``network``, ``timeout`` and ``unknownOutcome``, and if the caller canceled the call, the server may have
-    /// processed the request. For all kinds with a status, the server has responded.
+    /// The kind shows whether the server has received the request:
+    ///
+    /// - ``noInternet``, ``throttled``, ``unavailable``, ``invalidRequest``: the client sent nothing.
+    /// - ``network``, ``timeout``, ``unknownOutcome`` and a canceled call: the server may have processed the request.
+    /// - All kinds with a status: the server has responded.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The name of the kind.
         public let rawValue: String
 
-        /// Creates a kind, such as one of an app. Its errors are shown with the text and recovery of ``custom`` unless the app sets others.
+        /// Creates a kind, such as one of an app. Errors of this kind have the text and the recovery of ``custom`` until the app sets other
+        /// values.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The request or its response was lost on the network. The client has retried if the request was safe to repeat.
+        /// The request or its response was lost on the network. If the request was safe to repeat, the client has already retried.
         public static let network = Self(rawValue: "network")
-        /// The device has no connection, and nothing was sent. A call with `waitsForConnectivity` waits instead.
+        /// The device has no connection, and the client sent nothing. A call with the option `waitsForConnectivity` waits for a connection
+        /// instead.
         public static let noInternet = Self(rawValue: "noInternet")
-        /// No response was received in time: within an attempt, or within the deadline of the call.
+        /// No response was received in time. Either the last attempt or the whole call took too long.
         public static let timeout = Self(rawValue: "timeout")
         /// The caller canceled the call. Show nothing: the user has left the screen.
         public static let cancelled = Self(rawValue: "cancelled")
-        /// Status 401. The client has refreshed the session if that could help.
+        /// Status 401. If a refresh of the session could help, the client has already tried it.
         public static let unauthorized = Self(rawValue: "unauthorized")
         /// Status 403. The server refuses the request, and a repetition gets the same response.
         public static let forbidden = Self(rawValue: "forbidden")
-        /// Status 400 and other client errors without problems at fields.
+        /// Status 400 and other client errors (4xx) without problems with fields.
         public static let badRequest = Self(rawValue: "badRequest")
         /// Status 404 and 410.
         public static let notFound = Self(rawValue: "notFound")
-        /// Status 409: another change came first, or a request with the same idempotency key. See ``APIError/repeatedRequest``.
+        /// Status 409. Either another change conflicts with the request, or the server has received a request with the same idempotency key
+        /// before. ``APIError/repeatedRequest`` distinguishes the two cases.
         public static let conflict = Self(rawValue: "conflict")
         /// The server refused the input and reported the problems by field. ``APIError/violations`` contains them.
         public static let validation = Self(rawValue: "validation")
@@ -44,17 +49,18 @@ extension APIError {
         /// The client itself refused the call because the server is failing: after a 503, failures, or timeouts. No request was
         /// sent.
         public static let unavailable = Self(rawValue: "unavailable")
-        /// Status 5xx and 408. The client has retried with backoff if the request was safe to repeat.
+        /// Status 5xx and 408. If the request was safe to repeat, the client has already retried with backoff.
         public static let server = Self(rawValue: "server")
         /// The response did not have the expected shape, or was too large. The server has processed the request.
         public static let decoding = Self(rawValue: "decoding")
-        /// The request was sent, the response was lost, and a retry is not safe. The user must check whether it took effect.
+        /// The request was sent, the response was lost, and a retry is not safe. The user must check whether the request took effect.
         public static let unknownOutcome = Self(rawValue: "unknownOutcome")
-        /// HTML where JSON was expected, as from a captive portal or a proxy. The user may have to sign in to the network.
+        /// The response is an HTML page instead of JSON, for example from a captive portal or a proxy. The user may have to sign in to the
+        /// network.
         public static let notAPI = Self(rawValue: "notAPI")
-        /// The request could not be built, because of an invalid address or a value that can't be encoded for example. Nothing was sent.
+        /// The client could not build the request and sent nothing. For example, the address is invalid, or a value can't be encoded.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// A kind of an app, or an error that is not known.
+        /// An error of the app, or an unknown error.
         public static let custom = Self(rawValue: "custom")
     }
 }

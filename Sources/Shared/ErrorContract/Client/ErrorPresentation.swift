@@ -10,11 +10,12 @@ import Timekeeping
 /// ```
 ///
 /// In SwiftUI, `AccountUI` shows it with `errorAlert(_:isPresented:in:catalogue:checkAgain:perform:)`. In another framework, make a button
-/// for each action, with ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)``.
+/// for each action. ``primaryLabel(in:catalogue:)`` and ``secondaryLabel(in:catalogue:)`` return the labels.
 ///
-/// It is a value, so a screen can store it and compare it with the next one. The texts don't change when the user changes the language.
+/// A presentation is a value, so a screen can store it and compare it with the next presentation. Its texts don't change when the user
+/// changes the language.
 public struct ErrorPresentation: Hashable, Sendable {
-    /// An action that the user can take. The app performs it: a presentation only names it.
+    /// An action that the user can take. A presentation only names the action, and the app performs it.
     public enum Action: Hashable, Sendable {
         /// Acknowledge the error.
         case dismiss
@@ -22,8 +23,8 @@ public struct ErrorPresentation: Hashable, Sendable {
         case retry
         /// Retry, but not before this time on the device's wall clock. Disable the button until then.
         case retryAt(Date)
-        /// Check whether the request took effect, without sending it again. The caller implements it, for example by reloading
-        /// the data that the request was to change.
+        /// Check whether the request took effect, without sending it again. The app implements the action. For example, it reloads the data
+        /// that the request should change.
         case checkAgain
         /// Sign in again.
         case signIn
@@ -45,7 +46,7 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var message: String
     /// The main action. ``Action/dismiss`` if the user can do nothing.
     public var primary: Action
-    /// The other action, if there are two.
+    /// The second action; `nil` if there is only one.
     public var secondary: Action?
     /// The problems with single fields, in the order of the server. Show each at its field.
     public var fields: [FieldText]
@@ -58,7 +59,7 @@ public struct ErrorPresentation: Hashable, Sendable {
     ///   - title: The title.
     ///   - message: The text.
     ///   - primary: The main action.
-    ///   - secondary: The other action, if there are two.
+    ///   - secondary: The second action; `nil` if there is only one.
     ///   - fields: The problems with single fields.
     ///   - supportReference: The facts that the user sends to support.
     public init(
@@ -101,14 +102,20 @@ public struct ErrorPresentation: Hashable, Sendable {
 extension APIError {
     /// Returns the texts and actions to show for this error.
     ///
-    /// The message is the first of these that exists: the text of the catalogue for ``code``; the server's text, if it is in the user's
-    /// language; a text for the first of ``violations``, by field and kind of problem; a text for ``kind``. The text for a limit always
-    /// includes the delay if it is known.
+    /// The message is the first text of this list that exists:
+    ///
+    /// 1. ``presentationText``.
+    /// 2. The catalogue's text for ``code``.
+    /// 3. The server's text, if it is in the user's language.
+    /// 4. A text for the field and the problem of the first of ``violations``.
+    /// 5. A text for ``kind``.
+    ///
+    /// If a limit of the server refused the request and the delay is known, the message includes the delay.
     /// - Parameters:
     ///   - language: The user's language.
-    ///   - now: The wall clock, from which the time of ``ErrorPresentation/Action/retryAt(_:)`` is computed.
-    ///   - catalogue: The codes that the app knows, with its own translations; `nil` uses those of the client that made the call.
-    /// - Returns: The presentation. A canceled call has one, too, but an app should show nothing for it.
+    ///   - now: The wall clock. The time of ``ErrorPresentation/Action/retryAt(_:)`` is computed from it.
+    ///   - catalogue: The codes that the app knows, with its own translations; `nil` uses the codes of the client that made the call.
+    /// - Returns: The presentation. A canceled call has a presentation, too, but an app should show nothing for it.
     public func presentation(
         in language: Language,
         now: Date,
@@ -129,7 +136,7 @@ extension APIError {
         )
     }
 
-    /// The title by code, otherwise by kind.
+    /// The title for the code. If the code has no title, the title for the kind.
     private var title: LocalizedText {
         switch (kind, code) {
         case (_, .authWeakPassword): ContractText.weakPasswordTitle
@@ -140,8 +147,8 @@ extension APIError {
         }
     }
 
-    /// Returns the actions for the recovery. A wait without a known delay offers no retry. For ``Kind/unknownOutcome``, the action is
-    /// always to check.
+    /// Returns the actions for the recovery. If the user must wait but the delay is unknown, there is no action for a retry. For
+    /// ``Kind/unknownOutcome``, the main action is always ``ErrorPresentation/Action/checkAgain``.
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
         // A retry could make the change twice, regardless of the error's recovery.
         if kind == .unknownOutcome { return (.checkAgain, .dismiss) }
@@ -174,7 +181,7 @@ extension ErrorPresentation {
         catalogue.text(primary == .dismiss ? ContractText.accept : primary.label, in: language)
     }
 
-    /// Returns the label of the other action's button, if there is one.
+    /// Returns the label of the second action's button; `nil` if there is only one action.
     /// - Parameters:
     ///   - language: The user's language.
     ///   - catalogue: The catalogue with the app's own texts.
@@ -184,7 +191,7 @@ extension ErrorPresentation {
 }
 
 extension ErrorPresentation.Action {
-    /// The label of a button beside another one. A single ``dismiss`` button is an OK rather than a Cancel.
+    /// The label of a button beside another button. If ``dismiss`` is the only button, its label is OK instead of Cancel.
     fileprivate var label: LocalizedText {
         switch self {
         case .dismiss: ContractText.cancel

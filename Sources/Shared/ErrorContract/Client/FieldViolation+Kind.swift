@@ -1,7 +1,7 @@
 extension FieldViolation {
-    /// The kind of problem with a field, such as a missing value, as far as the server's code and text identify it.
+    /// The kind of problem with a field, such as a missing value. It is derived from the server's code and text.
     ///
-    /// A struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`.
+    /// It is a struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The name of the kind.
         public let rawValue: String
@@ -25,7 +25,7 @@ extension FieldViolation {
         public static let taken = Self(rawValue: "taken")
         /// Two values that must be equal differ.
         public static let mismatch = Self(rawValue: "mismatch")
-        /// The password is on a list of common ones.
+        /// The password is on a list of common passwords.
         public static let common = Self(rawValue: "common")
         /// The password resembles other data of the account.
         public static let resemblesAccount = Self(rawValue: "resemblesAccount")
@@ -37,9 +37,9 @@ extension FieldViolation {
 
     /// The kind of the problem; `nil` if neither ``code`` nor ``message`` identifies it.
     ///
-    /// It recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others. It also recognizes the sentences of Django,
-    /// FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code is used first, unless it has a general meaning and the sentence
-    /// a specific one.
+    /// The property recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and other servers. It also recognizes the
+    /// sentences of Django, FastAPI, Laravel, Rails and ASP.NET in English and Spanish. The code takes precedence over the sentence. If the
+    /// code has a general meaning, such as `invalid`, and the sentence is more specific, the sentence is used.
     /// - Complexity: O(length of the text).
     public var kind: Kind? {
         let text = message.lowercased()
@@ -61,8 +61,8 @@ extension FieldViolation {
         return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
     }
 
-    /// The codes of each kind, in lower case and without separators. A code of more than six characters also counts if it is the end of a
-    /// longer code.
+    /// The codes of each kind, in lower case and without separators. If a code in this list has more than six characters, it also matches
+    /// the end of a longer code.
     private static let words: [(kind: Kind, words: [String])] = [
         (
             .required,
@@ -100,7 +100,7 @@ extension FieldViolation {
         let kind: Kind
         /// At least one of these texts must occur.
         let marks: [String]
-        /// If there are any, at least one of these texts must occur as well.
+        /// If this list isn't empty, at least one of its texts must occur, too.
         var companions: [String] = []
         /// None of these texts may occur.
         var exceptions: [String] = []
@@ -112,7 +112,8 @@ extension FieldViolation {
         }
     }
 
-    /// The sentences in the order in which they are tried. The order matters: "A valid number is required." doesn't report a missing value.
+    /// The sentences in the order in which they are tried. The order matters. For example, "A valid number is required." contains "is
+    /// required" but doesn't report a missing value.
     private static let sentences: [Sentence] = [
         Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
         Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),
@@ -176,7 +177,7 @@ extension FieldViolation {
         ),
     ]
 
-    /// The words by which a minimum is one of a text: numbers and lists have a minimum as well.
+    /// Words for characters. They show that a limit applies to the length of a text, because numbers and lists have limits, too.
     private static let characters = ["character", "caracter", "caráct", "letras"]
 }
 
@@ -210,10 +211,10 @@ extension FieldViolation {
         }
     }
 
-    /// The contents of fields for which the library has specific texts. All other fields have general texts.
+    /// The contents of a field. The library has specific texts for some contents, and general texts for `other`.
     private enum Subject { case email, password, date, url, other }
 
-    /// The content of the field, by its name: the last member of its path, in English or Spanish.
+    /// The content of the field, derived from the last name in its path, in English or Spanish.
     private var subject: Subject {
         let last = field.split { $0 == "." || $0 == "[" || $0 == "]" || $0 == "/" }.last { Int($0) == nil } ?? ""
         let name = last.lowercased().filter { $0.isLetter }

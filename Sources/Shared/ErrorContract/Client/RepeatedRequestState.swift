@@ -2,12 +2,13 @@ public import StrictJSON
 
 /// The state of a request that a server has received before with the same `Idempotency-Key`, in a response with status 409.
 ///
-/// The field `state` of the error's details has it. A server that only sends `Retry-After` with a 409 means ``running``.
+/// The member `state` of the error's details contains it. If a server sends `Retry-After` with a 409 but no `state`, the state is
+/// ``running``.
 public enum RepeatedRequestState: String, Hashable, Sendable, CaseIterable {
-    /// The server still works on the first request. Repeat the request unchanged, with the same key, after the named delay.
+    /// The server still executes the first request. Repeat the request unchanged, with the same key, after the delay in the response.
     case running
-    /// The first request is complete, and its response is not stored. This is final: a repetition gets the same error. Don't send the
-    /// request with another key, because it could take effect twice.
+    /// The first request is complete, and its response is not stored. A repetition gets the same error. Don't send the request with another
+    /// key, because it could take effect twice.
     case finished
 
     /// The details of the error that reports the state.

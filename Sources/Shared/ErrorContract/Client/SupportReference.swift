@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The facts by which support finds a failed request: code, request id and time. It contains no data of the user.
+/// A reference by which support finds a failed request: code, request id and time. It contains no data of the user.
 ///
 /// Show ``text(in:catalogue:)`` below the message of an error that asks the user to contact support, and let the user copy ``description``:
 ///
@@ -15,7 +15,7 @@ public struct SupportReference: Hashable, Sendable {
     public let code: ErrorCode
     /// The id of the request in the server's log, if the server sent one.
     public let requestID: String?
-    /// The time of the error: by the server's clock if the server sent it, otherwise by the device's.
+    /// The time of the error. It is the server's time if the server sent it, otherwise the time of the device.
     public let time: Date
 
     /// Creates a reference.
@@ -44,7 +44,7 @@ extension SupportReference: CustomStringConvertible {
 }
 
 extension APIError {
-    /// Returns the facts by which support finds the failed request.
+    /// Returns the reference by which support finds the failed request.
     ///
     /// - Parameter now: The wall clock, used if the server did not send the time of the error.
     public func supportReference(now: Date) -> SupportReference {

@@ -22,19 +22,20 @@ extension ErrorCode {
     public static let validationError = Self("VALIDATION_ERROR")
     /// The response had the status 429 and no code.
     public static let rateLimited = Self("RATE_LIMITED")
-    /// The client's own limiter refused the call before it was sent: a quota of the app, or a 429 that the server sent shortly before.
+    /// The client refused the call before it was sent. The reason is a quota of the app, or a 429 that the server sent shortly before.
     public static let throttled = Self("THROTTLED")
-    /// The client's gate or circuit breaker refused the call before it was sent, because the server is failing.
+    /// The client refused the call before it was sent, because the server is failing. Either the gate, which delays calls after a 503, or
+    /// the circuit breaker refused the call.
     public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
     /// The response did not have the expected shape.
     public static let decodingError = Self("DECODING_ERROR")
-    /// The request was sent and its response was lost. It may have taken effect.
+    /// The request was sent and its response was lost. The request may have taken effect.
     public static let unknownOutcome = Self("UNKNOWN_OUTCOME")
     /// The response did not come from the API; it was a captive portal's page, for example.
     public static let notAPIResponse = Self("NOT_API_RESPONSE")
     /// The request could not be built.
     public static let invalidRequest = Self("INVALID_REQUEST")
-    /// The cause is unknown, such as for an error of the app that has no code.
+    /// The cause is unknown. For example, an error of the app has no code.
     public static let unknown = Self("UNKNOWN")
 
     /// Returns the code of a response with a server error and no code.

@@ -1,7 +1,7 @@
 /// A machine-readable error code that servers and apps exchange, such as `RATE_LIMIT_EXCEEDED`.
 ///
-/// It is a struct rather than an enumeration: an unknown code survives decoding, comparison and encoding. So a newer server never breaks an
-/// older app.
+/// It is a struct rather than an enumeration, so it can have a value that the app doesn't know. Decoding and encoding preserve such a
+/// value. So the codes of a newer server never break an older app.
 ///
 /// ```swift
 /// extension ErrorCode {
@@ -25,7 +25,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: rawValue)
     }
 
-    /// Decodes a code from a JSON string, known or not.
+    /// Decodes a code from a JSON string. The code can be unknown.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }
@@ -42,7 +42,8 @@ extension ErrorCode: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// A group of codes, named by their common prefix. A server's own codes need a family, too, such as `ErrorFamily(rawValue: "PAYMENT")`.
+/// A group of codes with a common prefix. A server that defines its own codes also defines a family for them, such as
+/// `ErrorFamily(rawValue: "PAYMENT")`.
 public struct ErrorFamily: RawRepresentable, Hashable, Sendable, Codable {
     /// The prefix shared by the family's codes, without the trailing underscore.
     public let rawValue: String
@@ -62,7 +63,7 @@ public struct ErrorFamily: RawRepresentable, Hashable, Sendable, Codable {
     public static let server = Self(rawValue: "SERVER")
     /// Resources that are missing, taken, deleted or not accessible to the caller.
     public static let resource = Self(rawValue: "RESOURCE")
-    /// Keys for third-party interfaces.
+    /// Keys for third-party APIs.
     public static let apiKey = Self(rawValue: "API_KEY")
     /// Connections to social platforms.
     public static let social = Self(rawValue: "SOCIAL")

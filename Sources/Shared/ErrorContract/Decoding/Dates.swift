@@ -6,7 +6,7 @@ extension HTTPDate {
     ///
     /// - Parameters:
     ///   - text: The value of the field.
-    ///   - now: The current time, by which the century of a two-digit year is chosen.
+    ///   - now: The current time. It determines the century of a two-digit year.
     /// - Returns: `nil` if the text is not an HTTP date.
     public static func parse(_ text: some StringProtocol, now: Date) -> Date? {
         seconds(text, now: Int64(exactly: now.timeIntervalSince1970.rounded(.down)))
@@ -18,7 +18,7 @@ extension HTTPDate {
 }
 
 extension InternetDate {
-    /// Parses a timestamp of RFC 3339; `nil` if the text is none.
+    /// Parses a timestamp of RFC 3339; `nil` if the text is not a timestamp.
     package static func parse(_ text: some StringProtocol) -> Date? {
         seconds(text).map { Date(timeIntervalSince1970: Double($0.whole) + $0.fraction) }
     }

@@ -3,18 +3,18 @@ public import StrictJSON
 
 /// The content of an error response, as far as ``ErrorDecoder`` could read it.
 ///
-/// It describes the response only. An ``APIError`` adds what the client knows: the attempts, the retry class and the recovery. Use this
-/// type in a server or a tool that reads the responses of other servers.
+/// It describes only the response. An ``APIError`` also contains facts of the client: the attempts, the retry class and the recovery. Use
+/// this type in a server or a tool that reads the responses of other servers.
 ///
-/// All texts come from another system. ``message`` and the texts of ``violations`` have been checked for internal content, but they are not
-/// trusted: escape them in HTML, and don't log them.
+/// All texts come from another system. The decoder has removed internal content from ``message`` and the texts of ``violations``. It can't
+/// make the texts safe: escape them in HTML, and don't log them.
 public struct DecodedError: Hashable, Sendable {
-    /// The HTTP status: that of the response or, if a response with status 2xx reports a failure, the one in the body.
+    /// The HTTP status of the response. If a response with status 2xx reports a failure, it is the status in the body instead.
     public var status: Int
     /// The server's code, if the response contains one.
     public var code: ErrorCode?
-    /// The server's text for the user, if the response contains one that can be shown: at most 2,048 bytes, without markup and stack
-    /// traces.
+    /// The server's text for the user; `nil` if the response contains no suitable text. The text has at most 2,048 bytes, and contains no
+    /// markup or stack trace.
     public var message: String?
     /// Further details from the body. They are not checked, so they may contain internal facts of the server.
     public var details: JSONObject
@@ -28,7 +28,7 @@ public struct DecodedError: Hashable, Sendable {
     public var requestID: String?
     /// Problems with single fields.
     public var violations: [FieldViolation]
-    /// The format that the body was recognized as.
+    /// The format of the body, as the decoder recognized it.
     public var family: ErrorBodyFamily
 
     /// Creates the error for a body without information.
@@ -43,7 +43,7 @@ public struct DecodedError: Hashable, Sendable {
     }
 }
 
-/// A known format of error bodies. It is open, so that later versions can add formats; use it for statistics and tests, not for decisions.
+/// A known format of error bodies. Later versions can add formats, so use it for statistics and tests, not for decisions.
 public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     /// The name of the family.
     public let rawValue: String
@@ -65,6 +65,6 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     public static let otherJSON = Self(rawValue: "other-json")
     /// An empty body.
     public static let empty = Self(rawValue: "empty")
-    /// HTML, text or bytes without recognizable content. Only the status and the headers are known.
+    /// HTML, text or bytes whose content the decoder doesn't recognize. Only the status and the headers are known.
     public static let unreadable = Self(rawValue: "unreadable")
 }

@@ -3,18 +3,19 @@ public import HTTPTypes
 import StrictJSON
 import Timekeeping
 
-/// Decodes an error response in any form of the contract, and in the formats of other servers, into one value.
+/// Decodes an error response into one value. It reads all forms of the contract and the formats of many other servers.
 ///
 /// ```swift
 /// let error = ErrorDecoder().decode(status: 429, headers: response.headerFields, body: bytes, now: Date())
 /// print(error.code?.rawValue ?? "-", error.retryAfter ?? .zero)
 /// ```
 ///
-/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps, and never invents a delay. An
-/// unreadable value counts as absent. The text of an unrecognized body is never used as a message.
+/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps. If the decoder can't read a
+/// value, the value counts as absent. The decoder returns a delay only if the response contains one. It never uses the text of an
+/// unrecognized body as a message.
 ///
 /// `APIClient` uses the decoder for all responses. Use it directly with another HTTP client. It has no state, so one decoder can be shared.
-/// - Complexity: O(n) for n bytes of the body, of which at most ``maximumBodySize`` are read.
+/// - Complexity: O(n) for n bytes of the body. At most ``maximumBodySize`` bytes are read.
 public struct ErrorDecoder: Sendable {
     /// The maximum number of bytes of a body that are read.
     public static let maximumBodySize = 65_536
@@ -24,15 +25,16 @@ public struct ErrorDecoder: Sendable {
 
     /// Decodes a response.
     ///
-    /// The body is compared with the known formats, the most specific first. Values of headers take precedence: the delay, the request id,
-    /// and the code of a server of the contract if the body contains none or is the page of a proxy.
+    /// The body is compared with the known formats, the most specific first. A delay and a request id in the headers take precedence over
+    /// the body. The code in the header `X-Error-Code` is used in two cases: the body contains no code, or the body is a page of a proxy.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body. Bytes beyond ``maximumBodySize`` are ignored.
     ///   - now: The local wall clock.
-    /// - Returns: The error, with the family ``ErrorBodyFamily/unreadable`` or ``ErrorBodyFamily/empty`` if only the status is known.
+    /// - Returns: The error. If only the status and the headers are known, its family is ``ErrorBodyFamily/unreadable`` or
+    ///   ``ErrorBodyFamily/empty``.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
         let (all, headers) = (headers, headers.facts)
         let start = body.prefix(Self.maximumBodySize)
@@ -53,11 +55,11 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// The parser for bodies. It is lenient, because an error should be read as far as possible: if a key occurs twice, the last value is
-    /// used.
+    /// The parser for bodies. It is lenient, because the decoder reads as much of an error as possible. If a key occurs twice, the last
+    /// value is used.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
-    /// Decodes a body without its headers' delay and ids.
+    /// Decodes the body. The caller adds the delay and the ids from the headers.
     private func decodeBody(status: Int, headers: HTTPFields, body: UnsafeBufferPointer<UInt8>) -> DecodedError {
         guard !body.isEmpty else { return DecodedError(status: status, family: .empty) }
         guard let value = try? Self.parser.parse(body) else {
@@ -101,7 +103,7 @@ extension ErrorDecoder {
     /// Decodes the success form: `{"success":false,"error_code":429,"errors":[{"field":"email","message":"…"}]}`.
     ///
     /// It also decodes `{"success":false,"error":"…"}` and `{"valid":false,"error":"…"}`. If the response has a successful status, the
-    /// status in `error_code` replaces it.
+    /// error gets the status in `error_code` instead.
     static func success(_ body: JSONObject, status: Int) -> DecodedError? {
         guard body["success"] == false || body["valid"] == false && body["error"]?.stringValue != nil else { return nil }
         var error = DecodedError(status: status, family: .success)

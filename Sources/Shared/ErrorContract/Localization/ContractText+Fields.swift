@@ -1,4 +1,4 @@
-/// Texts for problems with single fields, used if the server sent none in the user's language.
+/// Texts for problems with single fields. They are used if the server sent no text in the user's language.
 extension ContractText {
     /// A value that another record already has.
     public static let valueTaken = LocalizedText(

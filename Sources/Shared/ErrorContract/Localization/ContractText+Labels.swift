@@ -36,7 +36,7 @@ extension ContractText {
         fr: "Réessayer",
         de: "Erneut versuchen"
     )
-    /// Button that checks whether a request took effect whose response was lost.
+    /// Button that checks whether a request took effect after its response was lost.
     public static let checkAgain = LocalizedText(
         en: "Check again",
         es: "Comprobar de nuevo",
@@ -45,7 +45,7 @@ extension ContractText {
         fr: "Vérifier à nouveau",
         de: "Erneut prüfen"
     )
-    /// Button that signs in; also the title of that screen.
+    /// Button that signs in; also the title of the sign-in screen.
     public static let signIn = LocalizedText(
         en: "Sign In",
         es: "Iniciar sesión",
@@ -135,7 +135,7 @@ extension ContractText {
         fr: "Afficher le mot de passe",
         de: "Passwort anzeigen"
     )
-    /// Button that opens the screen for requesting a reset link; also the title of that screen.
+    /// Button that opens the screen on which the user requests a reset link; also the title of this screen.
     public static let forgotPassword = LocalizedText(
         en: "Forgot your password?",
         es: "¿Olvidaste tu contraseña?",

@@ -11,25 +11,27 @@ extension ContractText {
     )
 
     /// Returns the text for a reset request that a limit refused.
-    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
+    /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown.
     public static func resetLimited(wait: Duration?) -> LocalizedText {
         wait.map { resetLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? resetLimitedLater
     }
 
     /// Returns the text for any other request that a limit of the server refused.
-    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown. It is rounded up to the unit of ``WaitPhrase``.
+    /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown. It is rounded up to the unit of
+    ///   ``WaitPhrase``.
     public static func limited(wait: Duration?) -> LocalizedText {
         wait.map { limitedWait.filling("wait", with: WaitPhrase($0).text) } ?? limitedLater
     }
 
-    /// Returns the text for a sign-in that is refused because too many sign-ins with the address failed. A password reset still signs in.
-    /// - Parameter wait: The time until the next attempt is admitted, or `nil` if unknown.
+    /// Returns the text for a sign-in that the server refuses because too many sign-ins with the address failed. The user can still sign in
+    /// with a password reset.
+    /// - Parameter wait: The time until the server accepts the next attempt; `nil` if unknown.
     public static func signInLimited(wait: Duration?) -> LocalizedText {
         wait.map { signInLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? signInLimitedLater
     }
 
     /// Returns the text for a request that the client itself delays.
-    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
+    /// - Parameter wait: The time until the server accepts the next request; `nil` if unknown.
     public static func throttled(wait: Duration?) -> LocalizedText {
         wait.map { throttledWait.filling("wait", with: WaitPhrase($0).text) } ?? waitShort
     }
@@ -45,7 +47,7 @@ extension ContractText {
         tryAgainWait.filling("wait", with: WaitPhrase(wait).text)
     }
 
-    /// The short form, for small spaces.
+    /// The short form of the delay, for small controls.
     public static let waitShort = LocalizedText(
         en: "Please wait before trying again.",
         es: "Por favor, espera antes de intentar de nuevo.",

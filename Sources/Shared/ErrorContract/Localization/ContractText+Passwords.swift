@@ -66,7 +66,7 @@ extension ContractText {
         ),
         de: "Das Passwort darf höchstens {count} Zeichen haben"
     )
-    /// A password of only letters or only digits, if the policy requires both.
+    /// A password that has only letters or only digits, although the policy requires both.
     public static let passwordNeedsLettersAndDigits = LocalizedText(
         en: "The password must contain letters and numbers",
         es: "La contraseña debe contener letras y números",
@@ -75,7 +75,7 @@ extension ContractText {
         fr: "Le mot de passe doit contenir des lettres et des chiffres",
         de: "Das Passwort muss Buchstaben und Zahlen enthalten"
     )
-    /// A password on the list of common ones.
+    /// A password on the list of common passwords.
     public static let passwordCommon = LocalizedText(
         en: "This password is too common: it is among the first that anybody guesses",
         es: "Esta contraseña es demasiado común: es de las primeras que cualquiera probaría",

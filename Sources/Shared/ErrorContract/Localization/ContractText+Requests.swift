@@ -1,4 +1,4 @@
-/// Texts that the screens show before a request is sent: for invalid fields, and for the pause between two reset requests.
+/// Texts that the screens show before they send a request: for invalid fields, and while the user can't request another reset link.
 extension ContractText {
     /// A form with an empty field.
     public static let fieldsEmpty = LocalizedText(
@@ -56,7 +56,7 @@ extension ContractText {
     )
 
     /// Returns the text while the reset button is disabled after a request.
-    /// - Parameter seconds: The seconds until it is enabled again, at most 60. The text always uses seconds.
+    /// - Parameter seconds: The seconds until the button is enabled again, at most 60. The text always uses seconds.
     public static func resetCooldown(seconds: Int) -> LocalizedText {
         resetCooldown.filling("wait", with: WaitPhrase(count: seconds, unit: .seconds).text)
     }

@@ -1,7 +1,7 @@
 /// The texts of the contract that do not belong to one code, in all of ``Language/supported``.
 ///
-/// Servers, screens and emails use them, so that a user reads the same words everywhere. An app replaces a text, or adds a language, with
-/// ``Translations``.
+/// Servers, screens and emails use them, so that a user reads the same words everywhere. With ``Translations``, an app replaces a text or
+/// adds a language.
 public enum ContractText {
     /// The response to a reset request, whether or not the account exists.
     public static let resetRequested = LocalizedText(
@@ -66,7 +66,7 @@ public enum ContractText {
         fr: "Une erreur s’est produite. Veuillez réessayer.",
         de: "Ein Fehler ist aufgetreten. Bitte versuche es erneut."
     )
-    /// No connection, or a lost one.
+    /// The device has no connection, or lost it.
     public static let network = LocalizedText(
         en: "Check your internet connection",
         es: "Revisa tu conexión a internet",

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 ///
-/// Two languages are equal if their tags are equal: `es` and `es-mx` are different languages. ``LocalizedText/text(in:)`` shortens a tag
-/// until a text exists, and ``preferred(from:available:fallback:)`` chooses the language of the device's user.
+/// Two languages are equal if their tags are equal. For example, `es` and `es-mx` are different languages. ``LocalizedText/text(in:)``
+/// shortens a tag until a text exists. ``preferred(from:available:fallback:)`` chooses the language of the device's user.
 ///
 /// ```swift
 /// let language = Language("pt_BR")
@@ -15,7 +15,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
 
     /// Creates a language from a tag in any case. `_` counts as `-`, so that POSIX names are accepted. Renamed language codes are
     /// converted: `iw` to `he`, `in` to `id`, `ji` to `yi`.
-    /// - Parameter rawValue: The tag. It is not validated: an unknown tag is a language without texts.
+    /// - Parameter rawValue: The tag. It is not validated. An unknown tag is a language without texts.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
         if tag.utf8.contains(UInt8(ascii: "_")) { tag = tag.replacing("_", with: "-") }
@@ -34,13 +34,13 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: tag)
     }
 
-    /// English, in which every text exists.
+    /// English. Every text exists in English.
     public static let english = Self("en")
     /// Spanish.
     public static let spanish = Self("es")
     /// Hebrew.
     public static let hebrew = Self("he")
-    /// Portuguese, as it is written in Brazil.
+    /// Brazilian Portuguese.
     public static let portuguese = Self("pt")
     /// French.
     public static let french = Self("fr")
@@ -49,7 +49,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
 
     /// The languages in which every text of the contract exists.
     ///
-    /// Each language addresses users in one form throughout: tú in Spanish, du in German, vous in French, você in Brazilian
+    /// All texts of a language address the user in the same form: tú in Spanish, du in German, vous in French, você in Brazilian
     /// Portuguese, and forms without gender in Hebrew (`נא להזין`).
     public static let supported: [Language] = [.english, .spanish, .hebrew, .portuguese, .french, .german]
 }
@@ -62,8 +62,8 @@ extension Language {
     /// The language without its region, script and variants: `pt` for `pt-br`.
     var primary: Substring { rawValue.prefix { $0 != "-" } }
 
-    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If a single character is then at the end, it is removed, too.
-    /// `nil` if nothing remains.
+    /// The tag without its last subtag, as in the lookup of RFC 4647 §3.4. If the new last subtag has a single character, it is removed,
+    /// too. `nil` if nothing remains.
     var parent: Language? {
         guard var end = rawValue.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         if let before = rawValue[..<end].utf8.lastIndex(of: UInt8(ascii: "-")),
@@ -82,7 +82,7 @@ public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
     /// From right to left, as in Hebrew.
     case rightToLeft = "rtl"
 
-    /// Creates the direction of the first letter that has one (UAX #9, rule P2).
+    /// Creates the direction of the first letter that has a direction (UAX #9, rule P2).
     /// - Parameter text: The text, such as a name that is shown in a text of another language.
     /// - Returns: `nil` if no letter has a direction, as in `42`.
     public init?(of text: some StringProtocol) {
@@ -104,10 +104,11 @@ public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Language {
-    /// Whether the language is written from right to left, by the script in the tag, otherwise by the language's usual script.
+    /// Whether the language is written from right to left. See ``direction``.
     public var isRightToLeft: Bool { direction == .rightToLeft }
 
-    /// The direction in which the language is written. A script in the tag decides; otherwise the usual script of the language does.
+    /// The direction in which the language is written. It follows from the script in the tag, such as `latn`. If the tag has no script, it
+    /// follows from the usual script of the language.
     public var direction: TextDirection {
         // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
@@ -127,8 +128,8 @@ extension Language {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar belongs to a script that is written from right to left. This includes blocks whose bidirectional class is R or
-    /// AL, and blocks that are reserved for such scripts (UAX #9).
+    /// Whether the scalar belongs to a script that is written from right to left. It includes blocks with the bidirectional class R or AL,
+    /// and blocks that Unicode reserves for such scripts (UAX #9).
     var isRightToLeft: Bool {
         switch value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
@@ -148,8 +149,8 @@ extension Unicode.Scalar {
 extension Language {
     /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
-    /// The rules of some languages are built in; all others use the English rule, which has the categories one and other. The separate
-    /// category for millions in Spanish, French and Portuguese is not supported, because no text counts in millions.
+    /// The library contains the rules of some languages. All other languages use the English rule, which has the categories one and other.
+    /// In Spanish, French and Portuguese, CLDR has a category for millions. It is not supported, because no text counts in millions.
     ///
     /// - Parameter count: The number. Its sign is ignored.
     public func pluralCategory(of count: Int) -> PluralCategory {
@@ -194,7 +195,7 @@ extension Language {
 }
 
 extension Language {
-    /// Returns the language of the device's user, among those that an app has texts in.
+    /// Returns the language of the device's user. It chooses from the languages in which the app has texts.
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, language: .preferred())
@@ -202,9 +203,9 @@ extension Language {
     ///
     /// A server chooses the language of a request with ``LanguagePreference`` instead.
     /// - Parameters:
-    ///   - tags: BCP 47 tags, the most preferred one first; by default those of the system settings.
-    ///   - available: The languages that the app has texts in. If the app has ``Translations``, add their languages to ``supported``.
-    ///   - fallback: The language if no tag matches.
+    ///   - tags: BCP 47 tags, the most preferred tag first. The default is the list of languages in the system settings.
+    ///   - available: The languages in which the app has texts. If the app has ``Translations``, add their languages to ``supported``.
+    ///   - fallback: The language that is returned if no tag matches.
     /// - Complexity: O(number of tags · number of available languages).
     public static func preferred(
         from tags: [String] = Locale.preferredLanguages,

@@ -4,15 +4,15 @@
 /// let language = LanguagePreference(acceptLanguage: "es-MX, en;q=0.5").choose(from: Language.supported, fallback: .english)
 /// ```
 ///
-/// Parsing follows RFC 9110 §12.5.4 and never fails: an invalid header has no preference. The choice follows RFC 4647 §3.4 (lookup). An app
-/// uses ``Language/preferred(from:available:fallback:)`` instead.
+/// Parsing follows RFC 9110 §12.5.4 and never fails. If the header is invalid, there is no preference, and the fallback is chosen. The
+/// choice follows RFC 4647 §3.4 (lookup). An app uses ``Language/preferred(from:available:fallback:)`` instead.
 public struct LanguagePreference: Hashable, Sendable {
-    /// The accepted ranges in lower case, the most preferred one first. Ranges with the same quality have the order of the header.
+    /// The accepted ranges in lower case, the most preferred range first. Ranges with the same quality have the order of the header.
     private let ranges: [String]
 
-    /// Parses a header. These ranges are ignored: invalid ones, those with a quality of 0 or above 1, and those after the first 32.
+    /// Parses a header. It ignores invalid ranges, ranges with a quality of 0 or above 1, and all ranges after the first 32.
     ///
-    /// - Parameter header: The value of `Accept-Language`; `nil` if there was none.
+    /// - Parameter header: The value of `Accept-Language`; `nil` if the request has no such header.
     public init(acceptLanguage header: String?) {
         var weighted: [(range: String, quality: Double)] = []
         for item in (header ?? "").split(separator: ",").prefix(32) {
@@ -30,12 +30,12 @@ public struct LanguagePreference: Hashable, Sendable {
             .map(\.element.range)
     }
 
-    /// Chooses a language. Each range in turn is shortened from the right until a language is available. The range `*` is skipped (RFC 4647
-    /// §3.4).
+    /// Chooses a language. The method tries the ranges in order. It shortens each range from the right until a language is available. It
+    /// skips the range `*` (RFC 4647 §3.4).
     ///
     /// - Parameters:
     ///   - available: The available languages.
-    ///   - fallback: The language that is returned if none matches.
+    ///   - fallback: The language that is returned if no range matches.
     /// - Complexity: O(number of ranges · number of available languages).
     public func choose(from available: [Language], fallback: Language) -> Language {
         for range in ranges where range != "*" {

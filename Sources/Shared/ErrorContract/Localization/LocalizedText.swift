@@ -4,12 +4,12 @@
 /// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
 /// ```
 ///
-/// A text of the contract has all of ``Language/supported``; a text of an app only needs the languages of the app.
+/// A text of the contract exists in all of ``Language/supported``. A text of an app only needs the languages of the app.
 ///
-/// Use `filling(_:with:)` for values, and ``PluralForms`` with ``counting(_:)`` for a text that depends on a number. In HTML, use
-/// ``runs(in:)`` to mark up the inserted values. A placeholder that isn't filled stays in the text.
+/// `filling(_:with:)` replaces a placeholder by a value. If a text depends on a number, use ``PluralForms`` with ``counting(_:)``. In HTML,
+/// use ``runs(in:)`` to mark up the inserted values. If a placeholder isn't filled, it stays in the text.
 ///
-/// Copies and filled placeholders are cheap: the result is only built when ``text(in:)`` is called for one language.
+/// Copies and filled placeholders are cheap, because only ``text(in:)`` builds the result, for one language.
 public struct LocalizedText: Hashable, Sendable {
     /// The texts by language, shared by all copies.
     let table: TextTable
@@ -56,7 +56,7 @@ public struct LocalizedText: Hashable, Sendable {
     ///   - pt: The Portuguese forms.
     ///   - fr: The French forms.
     ///   - de: The German forms.
-    ///   - others: Forms in further languages. They take precedence over the parameters before.
+    ///   - others: Forms in further languages. They take precedence over the other parameters.
     public init(
         en: PluralForms,
         es: PluralForms? = nil,
@@ -76,13 +76,14 @@ public struct LocalizedText: Hashable, Sendable {
         table = TextTable(english: en, entries: texts)
     }
 
-    /// Returns the text in a language, otherwise in the language that remains when the tag is shortened from the right (`es` for `es-mx`),
-    /// otherwise in English.
+    /// Returns the text in a language. If it doesn't exist in this language, the tag is shortened from the right, such as `es-mx` to `es`.
+    /// If no text is found, the English text is returned.
     ///
-    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, is enclosed in U+2068 and U+2069, so that
-    /// neither changes the order of the other. Use ``runs(in:)`` where these characters are not allowed.
+    /// The direction of an inserted value may differ from the direction of the text, such as a Latin name in a Hebrew text. Such a value is
+    /// enclosed in U+2068 and U+2069. Without these characters, the value could change the order of the words around it. Use ``runs(in:)``
+    /// if these characters are not allowed.
     /// - Parameter language: The language of the user.
-    /// - Complexity: O(length of the text), plus O(number of languages) to find it.
+    /// - Complexity: O(length of the text + number of languages).
     public func text(in language: Language) -> String {
         text(in: language, saying: Translations())
     }
@@ -93,13 +94,13 @@ public struct LocalizedText: Hashable, Sendable {
         runs(in: language, saying: Translations())
     }
 
-    /// The languages in which the text exists. English is always among them. Translations of an app are not included.
+    /// The languages in which the text exists, including English. Translations of an app are not included.
     public var languages: Set<Language> { Set(table.entries.map(\.language)).union([.english]) }
 
     /// Returns the text with each occurrence of a placeholder replaced by a value, in every language.
     /// - Parameters:
     ///   - placeholder: The name without braces.
-    ///   - value: The value. Placeholders in it are not replaced, so it may come from a user.
+    ///   - value: The value. Placeholders in the value are not replaced, so the value may come from a user.
     public func filling(_ placeholder: String, with value: String) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .inserted(value)))
     }
@@ -157,15 +158,15 @@ extension LocalizedText {
         found(for: language, in: translations) != nil
     }
 
-    /// Returns the text in a language or its fallback, with the language in which it is written.
+    /// Returns the text in a language or its fallback, and the language of the returned text.
     private func forms(for language: Language, in translations: Translations) -> (Language, PluralForms) {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
 
-    /// Returns the text in a language, with the language in which it exists. If there is none, the tag is shortened (RFC 4647 §3.4).
+    /// Returns the text in a language, and the language of the returned text. If there is no text, the tag is shortened (RFC 4647 §3.4).
     ///
     /// For each tag, a translation of the app takes precedence over the text of the library.
-    /// - Returns: `nil` if the text neither exists in the language nor in a shortened tag.
+    /// - Returns: `nil` if the text doesn't exist in the language or in a language with a shortened tag.
     private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
         var tag: Language? = language
         while let language = tag {
@@ -178,8 +179,8 @@ extension LocalizedText {
     /// Splits a text at its placeholders.
     /// - Parameters:
     ///   - forms: The text in a language.
-    ///   - spoken: That language, which determines the plural form and the direction.
-    ///   - asked: The language of the user, in which inserted texts are searched for.
+    ///   - spoken: The language of `forms`. It determines the plural form and the direction.
+    ///   - asked: The language of the user. Inserted texts are written in this language, if they exist in it.
     ///   - translations: The app's own translations.
     private func runs(
         of forms: PluralForms,
@@ -218,8 +219,8 @@ extension LocalizedText {
     }
 }
 
-/// The translations of one text, shared by all copies of the text. It is a class because copying a struct with seven texts would be the
-/// main cost of an error.
+/// The translations of one text, shared by all copies of the text. It is a class, because a struct with seven texts would be expensive to
+/// copy. These copies would be the main cost of an error.
 final class TextTable: Hashable, Sendable {
     /// The text in one language.
     struct Entry: Hashable, Sendable {
@@ -229,7 +230,7 @@ final class TextTable: Hashable, Sendable {
 
     /// The English text, the fallback.
     let english: PluralForms
-    /// The texts in all languages, in an order that depends only on the languages.
+    /// The texts in all languages. Their order depends only on the languages.
     let entries: [Entry]
 
     /// Creates a table.
@@ -257,9 +258,9 @@ final class TextTable: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(english) }
 }
 
-/// The plural categories of Unicode CLDR. ``Language/pluralCategory(of:)`` returns the one of a number.
+/// The plural categories of Unicode CLDR. ``Language/pluralCategory(of:)`` returns the category of a number.
 public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
-    /// A category of CLDR, with its name there.
+    /// A category with the same name as in CLDR.
     case zero, one, two, few, many, other
 }
 
@@ -268,9 +269,9 @@ public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
 /// ```swift
 /// PluralForms(one: "{count} secondo", other: "{count} secondi")
 /// ```
-/// A literal is a text with the same form for every count.
+/// A string literal creates a text with the same form for every count.
 public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The form for every category without a separate form.
+    /// The form for each category that has no separate form.
     public let other: String
     /// The forms that differ from `other`.
     private let special: [PluralCategory: String]
@@ -307,14 +308,14 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// A part of a text: its own words, or an inserted value. An HTML page encloses a value that has a direction in `<bdi>`; plain text uses
-/// `isolated`.
+/// A part of a text: words of the text, or an inserted value. If a value has a ``direction``, an HTML page encloses it in `<bdi>`. For
+/// plain text, use `isolated`.
 ///
 /// Without isolation, a Latin name in a Hebrew sentence could change the order of the words around it (UAX #9).
 public struct TextRun: Hashable, Sendable {
     /// The text of the run.
     public let text: String
-    /// The direction of a value that must be isolated from the surrounding text, as by `<bdi>`; `nil` for any other run.
+    /// The direction of a value that must be isolated from the surrounding text, for example with `<bdi>`; `nil` for any other run.
     public let direction: TextDirection?
 
     /// Creates a run.

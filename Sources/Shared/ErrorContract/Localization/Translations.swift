@@ -1,4 +1,4 @@
-/// An app's own translations of the contract's texts: into a language that the contract doesn't have, or instead of its texts.
+/// An app's own translations of the contract's texts. They add a language, or replace the contract's texts in a language.
 ///
 /// A text is identified by its English version, including placeholders, as in a string catalog:
 ///
@@ -11,8 +11,8 @@
 /// let catalogue = ErrorCatalogue.standard.saying(italian)
 /// ```
 ///
-/// An English text that doesn't exist has no effect, so a mistake in a key isn't reported. ``ErrorCatalogue/untranslated(in:)`` returns the
-/// texts that are missing.
+/// If a key is not the English version of a text, its translation has no effect. A mistake in a key isn't reported.
+/// ``ErrorCatalogue/untranslated(in:)`` returns the texts without a translation.
 public struct Translations: Hashable, Sendable {
     private var texts: [Language: [String: PluralForms]] = [:]
 
@@ -27,7 +27,8 @@ public struct Translations: Hashable, Sendable {
         self.texts = [language: texts]
     }
 
-    /// Returns the union of two translations. If both have a text in the same language, that of the argument is used.
+    /// Returns the union of two translations. If both translate the same text into the same language, the translation of the argument is
+    /// used.
     /// - Parameter others: Translations into the same or other languages.
     public func adding(_ others: Translations) -> Translations {
         var sum = self
@@ -35,7 +36,7 @@ public struct Translations: Hashable, Sendable {
         return sum
     }
 
-    /// The translation of a text, if there is one.
+    /// The translation of a text; `nil` if it doesn't exist.
     subscript(language: Language, key: String) -> PluralForms? {
         texts.isEmpty ? nil : texts[language]?[key]
     }

@@ -3,16 +3,17 @@ public import StrictJSON
 
 /// The format of an error body.
 ///
-/// Every form contains the same information as far as possible. The code and the request id are sent in headers, too, so a client decodes
-/// the same code from each form. Use ``standard`` or ``problem`` for new apps; the other forms serve existing ones. ``detail`` contains the
-/// message only.
+/// Every form contains the same information as far as possible; ``detail`` contains only the message. The code and the request id are also
+/// sent in headers, so a client decodes the same code from each form. Use ``standard`` or ``problem`` for new apps. The other forms are for
+/// existing apps.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     /// `{"error":{"code","message","details","timestamp","request_id"}}`, the canonical form.
     case standard
-    /// `{"code","message","details","timestamp","request_id"}`, field problems by name in `details.field_errors`.
+    /// `{"code","message","details","timestamp","request_id"}`. `details.field_errors` contains the field problems by the names of the
+    /// fields.
     case flat
-    /// `{"success":false,"error_code":429,"errors":[{"field","message"}]}`, for existing apps. With field problems, the message
-    /// is in the member `message`.
+    /// `{"success":false,"error_code":429,"errors":[{"field","message"}]}`, for existing apps. If there are field problems, the body also
+    /// has the member `message`.
     case success
     /// `{"detail":"…"}`.
     case detail
@@ -25,8 +26,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse: it recognizes each form without knowing which one was
-    /// used.
+    /// Returns the body of a response in this form. ``ErrorDecoder`` is the inverse. It recognizes the form of a body from its members.
     /// - Parameter payload: The content of the response.
     /// - Complexity: O(size of the payload).
     public func body(of payload: ErrorPayload) -> JSONValue {
@@ -72,8 +72,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         ]
     }
 
-    /// The success form. Without field problems, the message is the only item of `errors`, under the pseudo-field `rate_limit` or an empty
-    /// name.
+    /// The success form. If there are no field problems, the message is the only item of `errors`. Its field is `rate_limit` for a rate
+    /// limit, otherwise empty.
     private func successBody(of payload: ErrorPayload) -> JSONValue {
         let problems: [JSONValue] = payload.violations.map {
             ["field": .string($0.field), "message": .string($0.message)]
@@ -93,14 +93,14 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
 
 /// Problem details (RFC 9457).
 extension ErrorForm {
-    /// Names of members with a defined meaning in a problem, or that careful clients ignore. A detail with such a name, or with
-    /// one that isn't a valid member name (RFC 9457 §3.2), is put into `details` instead.
+    /// Reserved names of members. They have a meaning in a problem, or careful clients ignore them. A detail with a reserved name is put
+    /// into `details` instead. The same applies to a name that isn't a valid member name (RFC 9457 §3.2).
     static let problemMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "timestamp", "request_id", "retry_after", "errors", "details",
         "error", "message", "success", "exception", "trace", "traceId", "stack", "stackTrace", "debug",
     ]
 
-    /// A problem: each detail is a member beside those of the standard, if its name allows that.
+    /// Returns the problem form. If its name allows it, each detail becomes a member of the problem itself.
     func problemBody(of payload: ErrorPayload) -> JSONValue {
         var body: JSONObject = [:]
         body["type"] = payload.type.map { .string($0) }
@@ -135,8 +135,8 @@ extension ErrorForm {
         return .object(item)
     }
 
-    /// Whether a detail can be a member of a problem: its name is not in use, and it has three characters or more, which are a letter
-    /// followed by letters, digits and underscores (RFC 9457 §3.2).
+    /// Whether a detail can be a member of a problem (RFC 9457 §3.2). Its name must not be reserved, and must have at least three
+    /// characters. The first character must be a letter. The others must be letters, digits or underscores.
     private static func isExtensionName(_ name: String) -> Bool {
         name.utf8.count >= 3 && !problemMembers.contains(name)
             && name.utf8.first.map { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) } == true
@@ -149,10 +149,10 @@ extension ErrorForm {
     }
 }
 
-/// An error that refuses an external value while it is decoded.
+/// An error with which a type refuses a value of a request while it decodes the value.
 ///
-/// If it is thrown from `init(from:)` of a value type, it becomes a ``FieldViolation`` with this code at the value's location
-/// in the body.
+/// If `init(from:)` of a type throws it, the response contains a ``FieldViolation``. The violation has this code and the location of the
+/// value in the body.
 public protocol ContractRefusal: Error {
     /// The code of the violation.
     var code: ErrorCode { get }

@@ -4,8 +4,8 @@ public import StrictJSON
 /// The content of an error response, independent of its form. A server creates it from an error and writes it with ``ErrorForm/body(of:)``.
 /// A client decodes the response as ``DecodedError``.
 ///
-/// Servers on Hummingbird don't create payloads: they throw a `ContractError`. Use this type to return errors of the contract with another
-/// framework.
+/// A server on Hummingbird doesn't create payloads. It throws a `ContractError` instead. Use this type if a server with another framework
+/// returns errors of the contract.
 public struct ErrorPayload: Hashable, Sendable {
     /// The code.
     public var code: ErrorCode
@@ -20,7 +20,7 @@ public struct ErrorPayload: Hashable, Sendable {
     /// The delay after which a retry makes sense, in whole seconds; `nil` if the server specifies none. The header `Retry-After` must
     /// contain the same number.
     public var retryAfterSeconds: Int?
-    /// The time of the error by the server's clock. Bodies have it in whole seconds, in UTC.
+    /// The time of the error by the server's clock. Bodies contain it in whole seconds, in UTC.
     public var timestamp: Date
     /// The id of the request in the server's log. The header `X-Request-Id` must contain the same id.
     public var requestID: String

@@ -8,12 +8,12 @@ extension HTTPField.Name {
     public static let requestID = named("X-Request-Id")
     /// `Idempotency-Key`: identifies a repeated request.
     public static let idempotencyKey = named("Idempotency-Key")
-    /// `Idempotency-Replayed`: `true` on a stored response that is sent again.
+    /// `Idempotency-Replayed`: `true` if the server sends a stored response again.
     package static let idempotencyReplayed = named("Idempotency-Replayed")
     /// `X-Retry-Attempt`: the number of the retry, from 1. The first attempt doesn't have the field.
     public static let retryAttempt = named("X-Retry-Attempt")
-    /// `X-Queued-At`: the time at which the user made a request that an offline queue sent later, as an HTTP date. It is advisory, because
-    /// it is the time of the device.
+    /// `X-Queued-At`: the time at which the user made a request, as an HTTP date, if an offline queue sends the request later. A server
+    /// must not rely on it, because the clock of the device may be wrong.
     public static let queuedAt = named("X-Queued-At")
     /// `X-Request-Timeout-Ms`: the remaining time that the client waits, in milliseconds.
     public static let requestTimeout = named("X-Request-Timeout-Ms")
@@ -50,7 +50,7 @@ extension HTTPField.Name {
     static let plainRequestID = named("request-id")
     /// The id of a request at Cloudflare's edge.
     static let cloudflareRay = named("cf-ray")
-    /// `challenge` on a page by which Cloudflare checks the visitor.
+    /// `challenge` on a page with which Cloudflare checks the visitor.
     static let cloudflareMitigated = named("cf-mitigated")
     /// The request id of AWS.
     static let amazonRequestID = named("x-amzn-requestid")
@@ -80,9 +80,9 @@ extension HTTPField.Name {
     static let rateLimitReset = named("RateLimit-Reset")
     /// The remaining requests, as most servers send them.
     static let oldRateLimitRemaining = named("X-RateLimit-Remaining")
-    /// Seconds, a Unix time or a date, by server.
+    /// Seconds, a Unix time or a date, depending on the server.
     static let oldRateLimitReset = named("X-RateLimit-Reset")
-    /// A Unix time from Symfony, seconds from MailerLite.
+    /// Symfony sends a Unix time. MailerLite sends seconds.
     static let rateLimitRetryAfter = named("X-RateLimit-Retry-After")
     /// The seconds until the reset, from Discord for example.
     static let oldRateLimitResetAfter = named("X-RateLimit-Reset-After")

@@ -7,8 +7,8 @@ extension LabScenario {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
 
-    /// Bodies that another software sends in place of the server's, such as a captive portal or a proxy. The client has only the status,
-    /// and `X-Error-Code` if the proxy passes it on.
+    /// Bodies that another system sends instead of the server, such as a captive portal or a proxy. The client has only the status. If the
+    /// proxy forwards `X-Error-Code`, the client also has the code.
     private static func replaced(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -59,8 +59,8 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies in another encoding, or with another content type than the header contains. The expected error is the same as for an intact
-    /// body, because the header fields contain its code and delay.
+    /// Bodies in another encoding, or with a wrong `Content-Type`. The expected error is the same as for an intact body, because the header
+    /// fields contain the code and the delay.
     private static func garbled(root: String) -> [LabScenario] {
         let limited = [LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2))]
         let summaries: [(LabCharset, String)] = [

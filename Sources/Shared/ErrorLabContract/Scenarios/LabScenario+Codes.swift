@@ -1,9 +1,9 @@
 public import ErrorContract
 
 extension LabScenario {
-    /// One scenario for each code of a catalogue, named after the code. Codes with status 429 or 503 get a delay of 2 s.
+    /// One scenario for each code of a catalogue. Its name is derived from the code. Codes with status 429 or 503 get a delay of 2 s.
     /// - Parameters:
-    ///   - catalogue: The codes, which may include those of an app.
+    ///   - catalogue: The codes. They may include codes of an app.
     ///   - root: The path at which the lab is mounted.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
@@ -20,10 +20,10 @@ extension LabScenario {
         }
     }
 
-    /// Returns a description of what a client does after an error of a retry class, and what it offers to the user.
+    /// Returns a description of a client's reaction to an error: its retries, and the action that it offers to the user.
     /// - Parameters:
-    ///   - retry: The retry class: what the client does automatically.
-    ///   - recovery: The recovery: what the user can do.
+    ///   - retry: The retry class. It determines what the client does automatically.
+    ///   - recovery: The recovery. It determines what the user can do.
     /// - Returns: One sentence in English.
     public static func advice(for retry: RetryClass, _ recovery: Recovery) -> String {
         let automatic =
@@ -78,7 +78,8 @@ extension APIError.Kind {
     /// Returns the kind that a client decodes for a status of the contract.
     /// - Parameters:
     ///   - status: The HTTP status.
-    ///   - isValidation: Whether the code belongs to the validation family, which has its own kind for the remaining 4xx statuses.
+    ///   - isValidation: Whether the code belongs to the validation family. Its codes get the kind `validation` for 4xx statuses without a
+    ///     specific kind.
     fileprivate init(promisedFor status: Int, isValidation: Bool) {
         self =
             switch status {
@@ -94,9 +95,9 @@ extension APIError.Kind {
 }
 
 extension LabScenario {
-    /// The same errors in every form: one with fields, one with a delay, and one of a session. The form `detail` has no fields.
+    /// Three errors in every form: an error with fields, an error with a delay, and an error of a session. The form `detail` has no fields.
     /// - Parameters:
-    ///   - catalogue: The codes. A code that it doesn't contain has no scenario.
+    ///   - catalogue: The codes. If it doesn't contain a code, there is no scenario for this code.
     ///   - root: The path at which the lab is mounted.
     static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]

@@ -5,8 +5,8 @@ extension LabScenario {
     /// - Parameter root: The path at which the lab is mounted.
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
-    /// Responses that begin late or arrive slowly, within the client's timeout or beyond it. The scenarios beyond it set a timeout of 500
-    /// ms, so that a run takes less than a second.
+    /// Responses that begin late or arrive slowly. Some arrive within the client's timeout. The others set a timeout of 500 ms and exceed
+    /// it, so a run takes less than a second.
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
@@ -55,7 +55,7 @@ extension LabScenario {
 
     /// Connections that break before or within a success.
     ///
-    /// A client may repeat a GET. After a POST without an idempotency key, it must not, because the server may have performed it.
+    /// A client may repeat a GET. It must not repeat a POST without an idempotency key, because the server may have executed the POST.
     private static func broken(root: String) -> [LabScenario] {
         let lost = LabExpectation.failure(LabFailure(.network, .networkError, namesRequest: false))
         let unknown = LabExpectation.failure(LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false))
@@ -90,8 +90,8 @@ extension LabScenario {
         ]
     }
 
-    /// Bodies that end too early although the status and the headers are complete. An error can still be decoded from the headers; a
-    /// success can't.
+    /// Bodies that end too early although the status and the headers are complete. A client can still decode an error from the headers, but
+    /// not a success.
     private static func cut(root: String) -> [LabScenario] {
         [
             LabScenario(

@@ -1,9 +1,10 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Mutations that an offline queue sends. A queue delivers those that end with a success, and makes a dead letter of the others.
+    /// Mutations that an offline queue sends. If a mutation ends with a success, the queue delivers it. Otherwise the mutation becomes a
+    /// dead letter.
     ///
-    /// Every scenario except the last one fails once and then succeeds, so an offline queue must end with a delivered request.
+    /// Every scenario except the last fails once and then succeeds, so an offline queue must deliver the request in the end.
     /// - Parameter root: The path at which the lab is mounted.
     static func queue(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)

@@ -1,7 +1,7 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Temporary failures. Each path has a placeholder for the session, by which the server counts the calls.
+    /// Temporary failures. Each path has a placeholder for the session. The server counts the calls of each session.
     /// - Parameter root: The path at which the lab is mounted.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
@@ -67,7 +67,7 @@ extension LabScenario {
         ]
     }
 
-    /// A rate limit of two requests per minute. The fourth expected result is that of a call after the delay.
+    /// A rate limit of two requests per minute. The fourth expected result belongs to a call after the delay.
     /// - Parameter root: The path at which the lab is mounted.
     static func limits(root: String) -> [LabScenario] {
         [
@@ -84,7 +84,7 @@ extension LabScenario {
                 expected: [
                     .success(), .success(),
                     .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 1...60)),
-                    // Retried after the delay.
+                    // The result of the retry after the delay.
                     .success(),
                 ]
             )
@@ -95,13 +95,13 @@ extension LabScenario {
 extension LabScenario {
     /// Delays in all formats: seconds, HTTP dates, and texts that are not valid (RFC 9110 §10.2.3).
     ///
-    /// A client reads a decimal number rounded up, and the largest of several values, so that it never sends a request too early. It
-    /// ignores a negative number and a text without a number.
+    /// A client rounds a decimal number up, and uses the largest of several values, so that it never sends a request too early. It ignores
+    /// negative numbers and texts without a number.
     /// - Parameter root: The path at which the lab is mounted.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
-            // The `Date` field, with which it is compared, is a second behind, or more on a busy machine.
+            // A client compares the date with the field `Date`, which is one second behind, or more on a busy machine.
             ("date", "Retry-After is an HTTP-date, five seconds ahead", .date(secondsAhead: 5), 5...65),
             ("past", "Retry-After is an HTTP-date, a minute ago", .date(secondsAhead: -60), 0...0),
             ("decimal", "Retry-After: 1.5", .raw("1.5"), 2...2),

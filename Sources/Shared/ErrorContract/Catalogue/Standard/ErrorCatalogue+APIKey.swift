@@ -3,34 +3,34 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if a function needs a key for a third-party API and none is configured. It does not concern the session, so a client must
-    /// not sign the user out.
+    /// Returned if a function needs a key for a third-party API and no key is configured. The error does not concern the session, so a
+    /// client must not sign the user out.
     public static let apiKeyMissing = Self("API_KEY_MISSING")
     /// API key is invalid or incorrect. Status 401.
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if a third-party API refuses the configured key. This 401 concerns another credential than the session, so a client must
-    /// neither refresh nor sign out.
+    /// Returned if a third-party API refuses the configured key. This 401 does not concern the session. A client must not refresh the
+    /// session, and must not sign the user out.
     public static let apiKeyInvalid = Self("API_KEY_INVALID")
     /// API key has expired. Status 401.
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if the configured key has expired. Like `API_KEY_INVALID`, this 401 does not concern the session, so a client must
-    /// neither refresh nor sign out.
+    /// Returned if the configured key has expired. Like `API_KEY_INVALID`, this 401 does not concern the session. A client must not refresh
+    /// the session, and must not sign the user out.
     public static let apiKeyExpired = Self("API_KEY_EXPIRED")
     /// API key usage quota exceeded. Status 429.
     ///
     /// The client retries only if the response contains a delay; the user changes the settings.
     ///
-    /// Returned if the quota of the configured key is used up. Repeat the call only if the response contains a delay that fits the
-    /// deadline. Otherwise the plan must be changed.
+    /// Returned if the quota of the configured key is used up. Repeat the call only if the response contains a delay that ends before the
+    /// deadline. Otherwise the user must change the plan of the third-party API.
     public static let apiKeyQuotaExceeded = Self("API_KEY_QUOTA_EXCEEDED")
 }
 
 extension ErrorCatalogue {
-    /// Keys for third-party interfaces.
+    /// Keys for third-party APIs.
     static let apiKey: [ErrorDefinition] = [
         ErrorDefinition(
             .apiKeyMissing,

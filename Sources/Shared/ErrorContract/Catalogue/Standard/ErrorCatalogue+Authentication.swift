@@ -3,22 +3,23 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned to a sign-in if the address has no account or the password is wrong. The responses are the same in both cases, and take
-    /// the same time. A client must not refresh or end a session because of this error, and must not send the same password again.
+    /// Returned to a sign-in if the address has no account or the password is wrong. In both cases, the server sends the same response
+    /// after the same time. A client must not refresh or end a session because of this error, and must not send the same password again.
     public static let authInvalidCredentials = Self("AUTH_INVALID_CREDENTIALS")
     /// Access token has expired and needs refresh. Status 401.
     ///
     /// The client refreshes the session and retries once; the user signs in again.
     ///
-    /// Returned if an access token is valid but has expired. Refresh once for all calls together, and repeat each call once. Request a
-    /// sign-in only if the refresh is refused. If this error follows directly after a refresh, check the device's clock.
+    /// Returned if an access token has expired but is otherwise valid. Refresh the session once for all concurrent calls, and repeat each
+    /// call once. Ask the user to sign in only if the server refuses the refresh. If this error follows directly after a refresh, check the
+    /// device's clock.
     public static let authTokenExpired = Self("AUTH_TOKEN_EXPIRED")
     /// Token is malformed or invalid. Status 401.
     ///
     /// The client refreshes the session, or the user signs in, and the call is retried once.
     ///
-    /// Returned if an access token can't be decoded or has a wrong signature. Refresh if there is a refresh token. Otherwise request a
-    /// sign-in. If the new token gets the same error, don't refresh again.
+    /// Returned if an access token can't be decoded or has a wrong signature. If the client has a refresh token, refresh the session.
+    /// Otherwise ask the user to sign in. If the server refuses the new token with the same error, don't refresh again.
     public static let authTokenInvalid = Self("AUTH_TOKEN_INVALID")
     /// Authorization token not provided in request. Status 401.
     ///
@@ -31,36 +32,38 @@ extension ErrorCode {
     ///
     /// The client removes the credentials, and the user signs in again.
     ///
-    /// Returned if the session has ended: after too long without use, after its maximum lifetime, or because of a reset, a lock of the
-    /// account or a sign-out on another device. A client removes its credentials and requests a sign-in. It must not refresh.
+    /// Returned if the session has ended. A session ends if it is not used for too long, or after its maximum lifetime. A password reset, a
+    /// lock of the account or a sign-out on another device also ends it. A client removes its credentials and asks the user to sign in. It
+    /// must not refresh the session.
     public static let authSessionExpired = Self("AUTH_SESSION_EXPIRED")
     /// User account does not exist. Status 404.
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned only to callers who may know which accounts exist, such as an administrator. Sign-in and password reset never return it,
-    /// because it reveals whether an address has an account.
+    /// Returned only to callers who may know which accounts exist, such as an administrator. Sign-in and password reset never return this
+    /// code, because it reveals that an address has no account.
     public static let authUserNotFound = Self("AUTH_USER_NOT_FOUND")
     /// User account is inactive or deactivated. Status 403.
     ///
     /// The client does not retry; the user contacts support.
     ///
-    /// Returned if the password is right but the account is no longer in use. With a wrong password it is not returned, because it
-    /// reveals that the account exists. Only support can reactivate the account, so a client does not repeat the call.
+    /// Returned if the password is right but the account is no longer in use. If the password is wrong, the server does not return this
+    /// code, because it reveals that the account exists. Only support can reactivate the account, so a client does not repeat the call.
     public static let authUserInactive = Self("AUTH_USER_INACTIVE")
     /// User account is suspended. Status 403.
     ///
     /// The client does not retry; the user contacts support.
     ///
-    /// Returned if the password is right but the account was suspended, or was locked by its owner. A password reset unlocks an account
-    /// that its owner locked. The message of the response contains this information, so show it instead of your own text.
+    /// Returned if the password is right, but the account was suspended or its owner locked it. If the owner locked the account, a password
+    /// reset unlocks it. The message of the response explains this, so show the message instead of your own text.
     public static let authUserSuspended = Self("AUTH_USER_SUSPENDED")
     /// Email address already registered. Status 400.
     ///
     /// The client does not retry; the user signs in again.
     ///
-    /// Returned to a registration if the address has an account. Upper and lower case are not distinguished. It reveals that the account
-    /// exists, so limit the number of such requests. A client offers to sign in or to reset the password, with the address filled in.
+    /// Returned to a registration if the address already has an account. The comparison ignores the case of letters. The response reveals
+    /// that the account exists, so limit the number of registration requests. A client offers to sign in or to reset the password, and
+    /// fills in the address.
     public static let authEmailExists = Self("AUTH_EMAIL_EXISTS")
     /// Password does not meet requirements. Status 400.
     ///
@@ -73,8 +76,9 @@ extension ErrorCode {
     ///
     /// The client removes the credentials, and the user signs in again.
     ///
-    /// Returned if a refresh token is unknown or was used before. A second use ends the session with all its tokens, because two parties
-    /// may have the token. A client removes its credentials and requests a sign-in, and must not send the same token again.
+    /// Returned if a refresh token is unknown or was used before. The second use of a refresh token ends the session with all its tokens,
+    /// because an attacker may have a copy. A client removes its credentials and asks the user to sign in. It must not send the same token
+    /// again.
     public static let authRefreshFailed = Self("AUTH_REFRESH_FAILED")
     /// Device not registered for push notifications. Status 400.
     ///
@@ -86,22 +90,22 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if a sign-in provider refused the exchange or could not be reached. The server's log contains the provider's error. A
-    /// code of the provider works once, so start the sign-in again instead of repeating the call.
+    /// Returned if a sign-in provider refused the exchange or could not be reached. The server's log contains the provider's error. The
+    /// authorization code of the provider works only once. So start the sign-in again instead of repeating the call.
     public static let authOAuthFailed = Self("AUTH_OAUTH_FAILED")
     /// User canceled OAuth flow. Status 400.
     ///
     /// The client does not retry.
     ///
-    /// Returned if the user closed the provider's page or declined there. This is not a failure: don't report it as one, and don't open
-    /// the page again unless the user requests it.
+    /// Returned if the user closed the provider's page or declined there. This is not a failure, so don't show an error. Open the page
+    /// again only if the user requests it.
     public static let authOAuthCancelled = Self("AUTH_OAUTH_CANCELLED")
     /// Reset link is unknown, expired or already used. Status 400.
     ///
     /// The client does not retry; the user requests a new link.
     ///
-    /// Returned if a reset link is unknown, expired or used. The response is the same in all cases. The code differs from those of
-    /// sessions, so that a client does not sign the user out. The client offers to send a new link.
+    /// Returned if a reset link is unknown, expired or used. The response is the same in all cases. Errors of a session have other codes,
+    /// so a client does not sign the user out. The client offers to send a new link.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
 }
 

@@ -3,21 +3,22 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if content could not be generated. Check the key of the API that generates it. Each generation has a cost, so a client
-    /// repeats it only if the user requests it.
+    /// Returned if content could not be generated. Check the key of the API that generates the content. Each generation costs money, so a
+    /// client repeats the call only if the user requests it.
     public static let contentGenerationFailed = Self("CONTENT_GENERATION_FAILED")
     /// Content exceeds platform limit. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if content is longer than the platform allows. Platforms count characters differently. A client must not truncate it.
+    /// Returned if content is longer than the platform allows. Platforms count characters differently. A client must not truncate the
+    /// content.
     public static let contentTooLong = Self("CONTENT_TOO_LONG")
     /// Content format is invalid. Status 400.
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if the platform does not support the type or format of the content, such as an image in an unknown format. The same
-    /// content will be refused again.
+    /// Returned if the platform does not support the type or format of the content, such as an image in an unknown format. The platform
+    /// would refuse the same content again.
     public static let contentInvalidFormat = Self("CONTENT_INVALID_FORMAT")
     /// Content failed moderation checks. Status 400.
     ///

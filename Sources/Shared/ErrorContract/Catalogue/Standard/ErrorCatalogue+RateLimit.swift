@@ -3,37 +3,37 @@ extension ErrorCode {
     ///
     /// The client retries after the delay of the response; the user waits.
     ///
-    /// Returned if a limit of the server is exceeded. `details.retry_after` and `Retry-After` contain the same delay, in whole seconds. A
-    /// client waits for this delay if it fits its deadline. It must not return earlier or use other connections. If
-    /// `details.reset_password` is true, a device can sign in earlier by confirming a password reset.
+    /// Returned if a limit of the server is exceeded. `details.retry_after` and `Retry-After` contain the same delay, in whole seconds. If
+    /// the delay ends before its deadline, a client waits and then retries. It must not retry earlier, also not over another connection. If
+    /// `details.reset_password` is true, the user can reset the password to sign in before the delay ends.
     public static let rateLimitExceeded = Self("RATE_LIMIT_EXCEEDED")
     /// Request rate exceeded. Status 429.
     ///
     /// The client retries after the delay of the response; the user waits.
     ///
-    /// Returned like `RATE_LIMIT_EXCEEDED`, by limits that count requests instead of attempts. Clients treat both codes alike. Check for
-    /// loops that poll, and for retries without backoff.
+    /// Returned by limits that count requests. Limits that count attempts return `RATE_LIMIT_EXCEEDED`. Clients treat both codes in the
+    /// same way. Check for loops that poll, and for retries without backoff.
     public static let rateLimitTooManyRequests = Self("RATE_LIMIT_TOO_MANY_REQUESTS")
     /// Daily/monthly quota exceeded. Status 429.
     ///
     /// The client retries only if the response contains a delay; the user waits.
     ///
-    /// Returned if the quota of a day or a month is used up. A client does not repeat the call, unless the response contains a delay that
-    /// fits its deadline, which is rare.
+    /// Returned if the quota of a day or a month is used up. A client repeats the call only if the response contains a delay that ends
+    /// before its deadline. This is rare.
     public static let rateLimitQuotaExceeded = Self("RATE_LIMIT_QUOTA_EXCEEDED")
     /// Too many requests from this device. Status 429.
     ///
     /// The client retries after the delay of the response; the user waits.
     ///
-    /// Returned if one device sends too many requests, for all users who sign in on it together. Wait for the delay. To sign out and in
-    /// again has no effect.
+    /// Returned if one device sends too many requests. The requests of all users on the device count together. Wait for the delay. A new
+    /// sign-in does not reset the limit.
     public static let rateLimitDeviceLimit = Self("RATE_LIMIT_DEVICE_LIMIT")
     /// API key quota exceeded. Status 429.
     ///
     /// The client retries only if the response contains a delay; the user changes the settings.
     ///
-    /// Returned if a key for a third-party API has reached its rate limit. The key is valid, so don't discard it. Repeat the call only if
-    /// the response contains a delay that fits the deadline.
+    /// Returned if a key for a third-party API has reached its rate limit. The key is still valid, so don't remove it. Repeat the call only
+    /// if the response contains a delay that ends before the deadline.
     public static let rateLimitAPILimit = Self("RATE_LIMIT_API_LIMIT")
 }
 

@@ -3,37 +3,37 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user updates the app.
     ///
-    /// Returned if a body is not valid JSON or not a valid form, has a duplicate key, or is nested too deeply. The cause is the client's
-    /// code, or a system between client and server. The user can only update the app.
+    /// Returned if a body is not valid JSON or not a valid form, has a duplicate key, or is nested too deeply. The cause is a bug in the
+    /// client, or a proxy between client and server. The user can only update the app.
     public static let requestMalformed = Self("REQUEST_MALFORMED")
     /// Method is not offered at this address. Status 405.
     ///
     /// The client does not retry; the user updates the app.
     ///
-    /// Returned if a path exists but does not support the method. The `Allow` header lists the supported ones. Check for redirects, which
-    /// change a POST into a GET.
+    /// Returned if a path exists but does not support the method. The `Allow` header lists the supported methods. Check for redirects,
+    /// because a redirect can change a POST into a GET.
     public static let requestMethodNotAllowed = Self("REQUEST_METHOD_NOT_ALLOWED")
     /// Request was sent too slowly. Status 408.
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the client sent its request too slowly. For a slow server, `SERVER_TIMEOUT` is returned. The request had no effect, so
-    /// it is safe to repeat with backoff.
+    /// Returned if the client sent its request too slowly. If the server is too slow, it returns `SERVER_TIMEOUT` instead. The request had
+    /// no effect, so it is safe to repeat it with backoff.
     public static let requestTimeout = Self("REQUEST_TIMEOUT")
     /// Request with this idempotency key is still running. Status 409.
     ///
     /// The client retries with backoff; the user waits.
     ///
-    /// Returned if a request with the same idempotency key was received before. With the detail `state: running` it is still being
-    /// executed: repeat it unchanged, with the same key, after the delay. With `state: finished` it was executed, and its response is not
-    /// stored: don't repeat it.
+    /// Returned if the server received a request with the same idempotency key before. The detail `state` describes that first request.
+    /// With `state: running`, the server still executes it: repeat the request unchanged, with the same key, after the delay. With
+    /// `state: finished`, the server has executed it but has not stored the response: don't repeat the request.
     public static let requestConflict = Self("REQUEST_CONFLICT")
     /// Request body exceeds the limit. Status 413.
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a body is larger than the server accepts. The server refuses it before it has read the whole body, so it may close the
-    /// connection.
+    /// Returned if a body is larger than the server accepts. The server refuses the request before it has read the whole body, so it may
+    /// close the connection.
     public static let requestTooLarge = Self("REQUEST_TOO_LARGE")
     /// Content type is not supported. Status 415.
     ///
@@ -45,8 +45,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if an idempotency key is used again with another payload. A client creates a new key for each new request, and reuses a
-    /// key only for repeats of the same bytes.
+    /// Returned if an idempotency key is used again with another payload. A client creates a new key for each new request. It sends a key
+    /// again only with the same bytes.
     public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
 }
 

@@ -3,15 +3,15 @@ extension ErrorCode {
     ///
     /// The client does not retry.
     ///
-    /// Returned if no resource exists at a path, or none that the caller may access. Check the path and the version of the API before the
-    /// id.
+    /// Returned if no resource exists at a path, or if the caller may not access it. First check the path and the version of the API, then
+    /// the id.
     public static let resourceNotFound = Self("RESOURCE_NOT_FOUND")
     /// Resource already exists. Status 409.
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a resource with the same identifier exists. After a lost response it may be the caller's own, so read it before you
-    /// create another one.
+    /// Returned if a resource with the same identifier exists. If the response to an earlier request was lost, that request may have
+    /// created the resource. So read the resource before you create another.
     public static let resourceAlreadyExists = Self("RESOURCE_ALREADY_EXISTS")
     /// Resource has been deleted. Status 410.
     ///
@@ -23,8 +23,8 @@ extension ErrorCode {
     ///
     /// The client does not retry.
     ///
-    /// Returned if the caller is authenticated but may not perform the request, and to forms that come from a page of another site. To
-    /// refresh or to sign in again as the same user has no effect.
+    /// Returned if the caller is authenticated but may not perform the request. The server also returns this code if a form was sent from a
+    /// page of another site. The same user gets the same response after a refresh or a new sign-in.
     public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
 }
 

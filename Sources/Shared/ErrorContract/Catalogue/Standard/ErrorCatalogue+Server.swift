@@ -3,43 +3,43 @@ extension ErrorCode {
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server failed unexpectedly. Its log contains the cause under the request id, the response never does. Repeat the
-    /// call with backoff if it is safe to repeat.
+    /// Returned if the server failed unexpectedly. The server's log contains the cause under the request id. The response never contains
+    /// the cause. Repeat the call with backoff if it is safe to repeat.
     public static let serverInternalError = Self("SERVER_INTERNAL_ERROR")
     /// Database operation failed. Status 500.
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server's database refused or lost an operation. Check the log under the request id, then the database. A write may
-    /// have taken effect, so repeat only calls that are safe to repeat.
+    /// Returned if the server's database refused or lost an operation. First search the log for the request id, then check the database. A
+    /// write may have taken effect, so repeat only calls that are safe to repeat.
     public static let serverDatabaseError = Self("SERVER_DATABASE_ERROR")
     /// Network communication error. Status 500.
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server could not reach a system on which it depends. The cause is the server's network, not the device's, so don't
-    /// advise the user to check the connection.
+    /// Returned if the server could not reach a system that it depends on. The cause is the network of the server. The network of the
+    /// device works, so don't advise the user to check the connection.
     public static let serverNetworkError = Self("SERVER_NETWORK_ERROR")
     /// Service temporarily unavailable. Status 503.
     ///
     /// The client retries with backoff; the user waits.
     ///
     /// Returned if the server accepts no more requests at the moment, for example because too many passwords wait to be hashed.
-    /// `Retry-After` contains the delay. Clients that return earlier prolong the overload.
+    /// `Retry-After` contains the delay. A client that retries earlier prolongs the overload.
     public static let serverServiceUnavailable = Self("SERVER_SERVICE_UNAVAILABLE")
     /// Request timed out. Status 504.
     ///
     /// The client retries with backoff; the user may retry.
     ///
-    /// Returned if the server could not respond before the deadline. The request may have taken effect, so repeat it only if it is safe
-    /// to repeat, with the same idempotency key.
+    /// Returned if the server could not respond before the deadline. The request may have taken effect, so repeat it only if it is safe to
+    /// repeat. If it has an idempotency key, use the same key.
     public static let serverTimeout = Self("SERVER_TIMEOUT")
     /// Server under maintenance. Status 503.
     ///
     /// The client retries only if the response contains a delay; the user waits.
     ///
-    /// Returned during planned maintenance. Repeat the call only if `Retry-After` fits the deadline. Otherwise show the message, and let
-    /// the user decide.
+    /// Returned during planned maintenance. Repeat the call only if the delay in `Retry-After` ends before the deadline. Otherwise show the
+    /// message, and let the user decide.
     public static let serverMaintenance = Self("SERVER_MAINTENANCE")
 }
 

@@ -3,35 +3,36 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if a platform could not be reached or refused the connection. Check the platform's status first, then the connected
+    /// Returned if a platform could not be reached or refused the connection. First check the platform's status, then the connected
     /// account.
     public static let socialConnectionFailed = Self("SOCIAL_CONNECTION_FAILED")
     /// Social media access token expired. Status 401.
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if the platform's token for a connected account has expired. This 401 concerns another credential than the session, so a
-    /// client must neither refresh nor sign out.
+    /// Returned if the platform's token for a connected account has expired. This 401 does not concern the session. A client must not
+    /// refresh the session, and must not sign the user out.
     public static let socialTokenExpired = Self("SOCIAL_TOKEN_EXPIRED")
     /// Failed to publish content to platform. Status 500.
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if a platform accepted a post and did not publish it. The post may still appear, so check before you post again, and
-    /// never repeat the call unless the user requests it.
+    /// Returned if a platform accepted a post but did not publish it. The post may still appear, so check the platform before you post
+    /// again. Repeat the call only if the user requests it.
     public static let socialPublishFailed = Self("SOCIAL_PUBLISH_FAILED")
     /// Social media platform returned an error. Status 500.
     ///
     /// The client does not retry; the user may retry.
     ///
-    /// Returned if a platform responded with its own error, which details contains for developers. Don't show the platform's text to the
-    /// user.
+    /// Returned if a platform responded with its own error. The `details` of the response contain the platform's error for developers.
+    /// Don't show the platform's text to the user.
     public static let socialPlatformError = Self("SOCIAL_PLATFORM_ERROR")
     /// Social media account not connected. Status 400.
     ///
     /// The client does not retry; the user changes the settings.
     ///
-    /// Returned if a request needs an account on a platform for which none is connected. Open the settings for the user.
+    /// Returned if a request needs an account on a platform, but the user has not connected an account of this platform. Open the settings
+    /// for the user.
     public static let socialNotConnected = Self("SOCIAL_NOT_CONNECTED")
 }
 

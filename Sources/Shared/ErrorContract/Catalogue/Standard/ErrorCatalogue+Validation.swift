@@ -3,7 +3,7 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a body has several problems of different kinds. `details.validation_errors` lists all of them, each with its field, a
+    /// Returned if a body has several problems of different kinds. `details.validation_errors` lists all problems, each with its field, a
     /// JSON pointer and a code. Show each problem at its field.
     public static let validationInvalidInput = Self("VALIDATION_INVALID_INPUT")
     /// Required field is missing. Status 400.
@@ -17,7 +17,7 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a text can't be an email address. It does not reveal whether the address exists or has an account.
+    /// Returned if a text can't be an email address. The response does not reveal whether the address exists or has an account.
     public static let validationInvalidEmail = Self("VALIDATION_INVALID_EMAIL")
     /// Data format is incorrect. Status 400.
     ///
@@ -30,7 +30,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a text is longer than its field allows. A client must not truncate it: the user decides what to remove.
+    /// Returned if a text is longer than its field allows. A client must not truncate the text, because only the user can decide which part
+    /// to remove.
     public static let validationFieldTooLong = Self("VALIDATION_FIELD_TOO_LONG")
     /// Field below minimum length. Status 400.
     ///
@@ -42,8 +43,8 @@ extension ErrorCode {
     ///
     /// The client does not retry; the user corrects the input.
     ///
-    /// Returned if a date does not exist, such as February 30, or is not in the format of ISO 8601. Check how the client formats dates in
-    /// the user's region.
+    /// Returned if a date does not exist, such as February 30, or does not have the format of ISO 8601. Check that the client does not
+    /// format the date for the user's region.
     public static let validationInvalidDate = Self("VALIDATION_INVALID_DATE")
     /// URL format is invalid. Status 400.
     ///

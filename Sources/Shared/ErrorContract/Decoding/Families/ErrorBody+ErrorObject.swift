@@ -5,10 +5,10 @@ import StrictJSON
 extension ErrorBody {
     /// Decodes a body by the members of its `error`.
     ///
-    /// The order of the checks matters. Each format is recognized by members that the formats before it lack, so a check may rely on the
-    /// fact that the earlier ones have failed.
+    /// The order of the checks matters. Each check relies on the failure of the earlier checks: it only searches for members that the
+    /// formats before it lack.
     /// - Parameter inner: The object named `error`.
-    /// - Returns: `nil` if the object has none of the formats.
+    /// - Returns: `nil` if the object has no known format.
     func errorObject(_ inner: JSONObject) -> DecodedError? {
         let type = inner["type"]?.stringValue
         let number = inner["code"]?.intValue
@@ -31,7 +31,7 @@ extension ErrorBody {
     }
 
     /// Decodes the format of Ory Kratos: `{"error":{"id":"…","code":401,"status":"…","request":"…","reason":"…","message":"…"}}`. The
-    /// reason is more specific than the message, so it becomes the text.
+    /// reason is more specific than the message, so the reason becomes the text.
     private func kratos(_ inner: JSONObject) -> DecodedError {
         let message = inner["reason"]?.stringValue == nil ? inner["message"] : inner["reason"]
         var decoded = decoded(.kratos, code: inner["id"]?.codeValue, message: message)
@@ -40,7 +40,7 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of Firebase, which writes its code into the text, sometimes with an explanation: `WEAK_PASSWORD : …`.
+    /// Decodes the format of Firebase. Firebase writes its code into the text, sometimes with an explanation: `WEAK_PASSWORD : …`.
     private func firebase(_ inner: JSONObject) -> DecodedError? {
         guard let text = inner["message"]?.stringValue else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmedText }
@@ -83,8 +83,8 @@ extension ErrorBody {
         return FieldViolation(field: field, code: item["reason"]?.codeValue, message: text)
     }
 
-    /// Decodes the format of Stripe, and that of OpenAI, which has the same members and sends those that are null. Members that only Stripe
-    /// has, and the form of the request id, distinguish the two.
+    /// Decodes the formats of Stripe and of OpenAI. Both have the same members, but only OpenAI sends members that are null. Stripe is
+    /// recognized by its additional members and by the form of its request id.
     private func typed(_ inner: JSONObject) -> DecodedError {
         let type = inner["type"]?.stringValue
         let hasStripeMember = ["doc_url", "decline_code", "request_log_url", "advice_code", "charge", "payment_intent"]
@@ -101,8 +101,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Whether a code belongs to Azure. This is the case if the error has members that only Azure has, or if the code isn't in upper snake
-    /// case, as the contract's codes are.
+    /// Whether a code belongs to Azure. This is the case if the error has members that only Azure sends. It is also the case if the code
+    /// isn't in upper snake case, because the contract's codes are.
     private func isAzure(_ inner: JSONObject) -> Bool {
         guard let code = inner["code"]?.stringValue else { return false }
         if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
@@ -128,7 +128,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of Hummingbird, which reports the first key that could not be decoded in a sentence. This key becomes the field.
+    /// Decodes the format of Hummingbird. Its message is a sentence with the first key that could not be decoded. This key becomes the
+    /// field.
     private func hummingbird(_ inner: JSONObject) -> DecodedError {
         let decoded = decoded(.hummingbird, message: inner["message"])
         guard let text = decoded.message, text.hasPrefix("Coding key `") else { return decoded }

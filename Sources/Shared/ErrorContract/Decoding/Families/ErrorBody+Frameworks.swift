@@ -7,15 +7,15 @@ extension ErrorBody {
         if error == true, self["reason"]?.stringValue != nil { return decoded(.vapor, message: self["reason"]) }
         if self["statusCode"]?.intValue != nil, let node = node() { return node }
         if let spring = springBoot() { return spring }
-        // In addition to the 48 formats of the table: found in responses of real servers.
+        // This format is not in the table of 48 formats. It was found in responses of real servers.
         if code?.intValue == status, self["name"]?.stringValue != nil, let text = self["description"], text.stringValue != nil {
             return decoded(.flask, message: text)
         }
         return laravel() ?? rails() ?? python()
     }
 
-    /// Decodes the body of Fastify or NestJS. Fastify writes `error` before `message`. NestJS writes it after `message`, or `message` as a
-    /// list.
+    /// Decodes the body of Fastify or NestJS. Fastify writes `error` before `message`. NestJS writes `error` after `message`, or writes
+    /// `message` as a list.
     private func node() -> DecodedError? {
         if let texts = message?.arrayValue {
             var decoded = decoded(.nestJS)
@@ -31,7 +31,7 @@ extension ErrorBody {
     /// Decodes the format of Spring Boot.
     ///
     /// `{"timestamp":"…","status":400,"error":"Bad Request","path":"/a","errors":[{"field":"…","defaultMessage":"…"}]}`. If the body has a
-    /// stack trace, the message is internal, too, and is dropped.
+    /// stack trace, the message is also internal and is removed.
     private func springBoot() -> DecodedError? {
         guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
@@ -48,8 +48,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the formats of Laravel: `{"message":"…","errors":{"email":["…"]}}`, the fixed text of its throttle, and its debug page,
-    /// whose message is dropped.
+    /// Decodes the formats of Laravel: `{"message":"…","errors":{"email":["…"]}}`, the fixed text of its rate limiter, and its debug page.
+    /// The message of a debug page is removed.
     private func laravel() -> DecodedError? {
         guard let text = message?.stringValue else { return nil }
         if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return decoded(.laravel) }
@@ -60,8 +60,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the formats of Rails: `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. Texts under `base`
-    /// concern the whole record, so they become the message.
+    /// Decodes the formats of Rails: `{"status":404,"error":"Not Found"}` and `{"errors":{"email":["…"],"base":["…"]}}`. The texts under
+    /// `base` concern the whole record, so they become the message.
     private func rails() -> DecodedError? {
         if error?.stringValue != nil, object.members.count <= 3 {
             let claimed = self["status"]

@@ -1,7 +1,7 @@
 import HTTPTypes
 import StrictJSON
 
-/// Platforms that are recognized by a specific member or header.
+/// The formats of platforms that have a specific member or header.
 extension ErrorBody {
     /// Decodes the body of a platform that has a specific member or header.
     func platform() -> DecodedError? {
@@ -67,8 +67,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes the format of OAuth 2: `{"error":"invalid_grant","error_description":"…"}`. Without a description, only the codes of the
-    /// standards are recognized, because many other servers send a text as `error`.
+    /// Decodes the format of OAuth 2: `{"error":"invalid_grant","error_description":"…"}`. If the description is missing, only the codes of
+    /// the RFCs are recognized, because many other servers send a text as `error`.
     private func oAuth2() -> DecodedError? {
         guard let name = error?.stringValue else { return nil }
         guard self["error_description"] != nil || self["error_uri"] != nil || Self.oAuthCodes.contains(name) else { return nil }
@@ -84,8 +84,8 @@ extension ErrorBody {
         "insufficient_scope", "authorization_pending", "slow_down", "expired_token",
     ]
 
-    /// Decodes formats with `code` and `message`. They are distinguished by the form of the code, and by members and headers that only one
-    /// of them has.
+    /// Decodes formats with `code` and `message`. The form of the code distinguishes them, as do members and headers that only one format
+    /// has.
     func coded() -> DecodedError? {
         guard message?.stringValue != nil else { return nil }
         if headers.value(.plainRetryAfter) != nil { return decoded(.betterAuth, code: code?.codeValue, message: message) }
@@ -136,7 +136,7 @@ extension ErrorBody {
         }
     }
 
-    /// google.rpc.Code, by number.
+    /// The names of google.rpc.Code. The index is the number of the code.
     private static let rpcNames = [
         "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
         "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",

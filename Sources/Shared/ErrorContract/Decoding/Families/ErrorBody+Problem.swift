@@ -1,12 +1,12 @@
 import HTTPTypes
 import StrictJSON
 
-/// RFC 9457 and formats that extend it.
+/// Problem details (RFC 9457), and formats that extend them.
 extension ErrorBody {
     /// Decodes a problem with the contract's members.
     ///
-    /// It is recognized by its content type before any other format is tried. The reason is that its further details are members of the
-    /// same object and may have any name, so another format could be recognized by mistake.
+    /// The decoder tries this format first, and recognizes it by its content type. The reason is that the details are members of the same
+    /// object and may have any name. So a later check for another format could match by mistake.
     func contractProblem() -> DecodedError? {
         guard headers[.contentType]?.hasPrefix("application/problem+json") == true, detail?.stringValue != nil,
             code?.stringValue?.isUpperSnake == true, self["request_id"]?.stringValue != nil
@@ -14,8 +14,8 @@ extension ErrorBody {
         return problem()
     }
 
-    /// Decodes a problem (RFC 9457) and the formats that extend it. The family is chosen by the additional members; other members become
-    /// details.
+    /// Decodes a problem (RFC 9457) and the formats that extend it. The additional members determine the family. Members without a known
+    /// meaning become details.
     func problem() -> DecodedError? {
         let type = self["type"]?.stringValue
         let title = self["title"]?.stringValue
@@ -52,13 +52,14 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Members that are decoded, or that are internal and dropped.
+    /// Members that don't become details, because they are decoded or internal.
     private static let readMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "errors", "request_id", "timestamp", "traceId",
         "exception", "trace", "stack", "stackTrace", "debug",
     ]
 
-    /// Whether the body is a problem: by its content type, or by a type that is a URI or a title, with another member of the standard.
+    /// Whether the body is a problem. With the content type of problems, one member of the standard is sufficient. With another content
+    /// type, the body needs two of them, and the first must be a `title` or a `type` that is a URI.
     private func isProblem(type: String?, title: String?) -> Bool {
         if headers.value(.contentType)?.hasPrefix("application/problem+json") == true {
             return type != nil || title != nil || detail?.stringValue != nil || self["status"]?.intValue != nil
@@ -76,9 +77,9 @@ extension ErrorBody {
         let parts = type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }
         // `https://example.org/` is only a host, not a problem.
         let isHost = parts.count == 2 && (parts[0].elementsEqual("https".utf8) || parts[0].elementsEqual("http".utf8))
-        // A page that describes all problems doesn't identify one, either.
+        // A page that describes all problems doesn't identify a single problem.
         guard !isHost, let tail = parts.last.map({ String(Substring($0)) }) else { return nil }
-        // A section of the standard only repeats the class of the status.
+        // A link to a section of an RFC, such as `#section-6.5.1`, only repeats the meaning of the status.
         guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc"), tail != "errors" else { return nil }
         return ErrorCode(tail)
     }

@@ -39,8 +39,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Reads one problem. The first step of `loc` is the part of the request; the others are the path. Only problems in the body get a
-    /// pointer.
+    /// Reads one problem. The first element of `loc` is the part of the request, such as `body`. The other elements are the path of the
+    /// field. Only problems in the body get a pointer.
     private static func fastAPIViolation(_ item: JSONObject, text: String) -> FieldViolation {
         let location = item["loc"]?.arrayValue ?? []
         let code = item["type"]?.codeValue
@@ -52,7 +52,7 @@ extension ErrorBody {
             name.append(text)
             if place == "body" { pointer.append(text) }
         }
-        // For text that isn't JSON, the location is a character offset.
+        // If the body isn't JSON, the location is a character offset instead of a field.
         if place != nil, code?.rawValue == "json_invalid" { return FieldViolation(field: "", code: code, message: text) }
         return FieldViolation(field: name.text, pointer: place == "body" ? pointer.text : nil, code: code, message: text)
     }
@@ -60,7 +60,7 @@ extension ErrorBody {
     /// The parts of a request that FastAPI names.
     private static let places = ["body", "query", "path", "header", "cookie"]
 
-    /// Returns the number in "Expected available in 42 seconds.", the only place in which some throttles report it.
+    /// Returns the delay in "Expected available in 42 seconds." Some rate limiters report the delay only in this sentence.
     private static func delay(inThrottle text: String) -> Duration? {
         let words = text.split(separator: " ")
         guard let unit = words.lastIndex(where: { $0.hasPrefix("second") }), unit > 0 else { return nil }
@@ -69,7 +69,8 @@ extension ErrorBody {
 
     /// Decodes a map of problems of Django REST framework: `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`.
     ///
-    /// Any member can be the name of a field. So this format is tried late, and only a body that consists of lists of texts is recognized.
+    /// Any member can be the name of a field. So the decoder tries this format late, and only recognizes a body that consists of lists of
+    /// texts.
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
         var decoded = decoded(.djangoREST)
@@ -85,7 +86,7 @@ extension ErrorBody {
         return decoded.violations.isEmpty && decoded.message == nil ? nil : decoded
     }
 
-    /// Whether problems under a name belong to no field. Compares lengths first, which excludes most names.
+    /// Whether the problems under a name concern the whole body. The method compares lengths first, which excludes most names.
     private static func isWholeBody(_ field: String) -> Bool {
         switch field.utf8.count {
         case 0: true
@@ -96,7 +97,7 @@ extension ErrorBody {
         }
     }
 
-    /// Whether other servers wrap such a map under a name.
+    /// Whether a key is a name under which some servers wrap the map of problems.
     private static func isWrapper(_ key: String) -> Bool {
         switch key.utf8.count {
         case 7: key == "message"
@@ -110,8 +111,8 @@ extension ErrorBody {
     /// - Parameters:
     ///   - value: A list of texts, an object, or a list of objects.
     ///   - name: The path of the value, which is extended during the recursion.
-    /// - Returns: Whether the value consists only of lists of texts. Otherwise the body has another format, and the problems must be
-    ///   discarded.
+    /// - Returns: Whether the value consists only of lists of texts. If it is `false`, the body has another format, and the caller must
+    ///   discard the problems.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into decoded: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):
@@ -133,7 +134,7 @@ extension ErrorBody {
         }
     }
 
-    /// Adds a text to a field, or to the message if it concerns the whole body.
+    /// Adds a text to the problems of a field. If the text concerns the whole body, it is added to the message.
     private static func note(_ text: String, at field: String, in decoded: inout DecodedError) {
         if isWholeBody(field) {
             decoded.message = decoded.message.map { "\($0) \(text)" } ?? text

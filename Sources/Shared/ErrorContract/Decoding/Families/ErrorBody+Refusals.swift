@@ -30,7 +30,7 @@ extension ErrorBody {
     }
 
     /// Decodes the errors of GraphQL: `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`. Only the first error is used.
-    /// Its extensions determine the code and, with a successful status, the status.
+    /// Its extensions determine the code. If the response has a successful status, they also determine the status.
     func graphQL() -> DecodedError? {
         guard let items = errors?.arrayValue else { return nil }
         guard let first = items.lazy.compactMap(\.objectValue).first else { return oldMonday(items) }
@@ -57,15 +57,15 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Returns the delay that monday.com requests with a refusal, otherwise the time until its complexity budget is renewed.
+    /// Returns the delay that monday.com requests. If it requests no delay, returns the time until its complexity budget is renewed.
     private func mondayDelay(_ facts: JSONObject?) -> Duration? {
         let complexity = self["data"]?.objectValue?["complexity"] ?? facts?["complexity"] ?? self["complexity"]
         return RetryAfter.delay(seconds: facts?["retry_in_seconds"])
             ?? RetryAfter.delay(seconds: complexity?.objectValue?["reset_in_x_seconds"])
     }
 
-    /// Returns the status that an error contains if the response's status is a success. Status 400, which Linear sends for a
-    /// rate limit, becomes 429.
+    /// Returns the status of a GraphQL error. If the response has a successful status, it is the status in the error. Linear sends status
+    /// 400 for a rate limit, which becomes 429.
     private func graphQLStatus(_ extensions: JSONObject?) -> Int {
         let code = extensions?["code"]?.stringValue ?? ""
         if status == 400, Self.graphQLLimits.contains(code) { return 429 }
@@ -84,7 +84,7 @@ extension ErrorBody {
         }
     }
 
-    /// The codes of rate limits: of GraphQL servers in general, of Linear, and of monday.com.
+    /// The codes for rate limits of GraphQL servers in general, of Linear, and of monday.com.
     private static let graphQLLimits: Set<String> = [
         "RATE_LIMITED", "TOO_MANY_REQUESTS", "THROTTLED", "RATELIMITED", "COMPLEXITY_BUDGET_EXHAUSTED", "ComplexityException",
         "complexityBudgetExhausted", "FIELD_MINUTE_RATE_LIMIT_EXCEEDED", "IP_RATE_LIMIT_EXCEEDED", "DAILY_LIMIT_EXCEEDED",

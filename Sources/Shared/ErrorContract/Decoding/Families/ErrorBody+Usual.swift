@@ -1,11 +1,11 @@
 import StrictJSON
 
-/// Bodies of unknown formats, and members in addition to those of a known format, read by the names that many servers use.
+/// Reads members by the names that many servers use. This applies to bodies of unknown formats, and to further members of known formats.
 extension ErrorBody {
-    /// Adds values that the decoded error lacks and the body contains under a common name.
+    /// Adds values that the decoded error lacks, if the body contains them under a common name.
     ///
-    /// Every format gets a request id. Only the formats in ``loose`` get all values: they are recognized by little more than one member, so
-    /// the rest of the body is still unread.
+    /// It adds a request id to the error of every format. It adds the other values only for the formats in ``loose``. One or two members
+    /// are sufficient to recognize these formats, so the rest of the body is still unread.
     func completed(_ decoded: DecodedError?) -> DecodedError? {
         var read = decoded ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
@@ -19,11 +19,11 @@ extension ErrorBody {
         return decoded == nil && isEmpty ? nil : read
     }
 
-    /// The formats that are recognized by little more than one member.
+    /// The formats for which one or two members are sufficient to recognize them.
     private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
 
-    /// The objects that may contain values: the body, its member `error` and the `data` of that error. If the body has neither a message
-    /// nor an error, the first element of `errors` is also included.
+    /// The objects that may contain values: the body, its member `error` and the `data` of that error. If both the message and the error
+    /// are missing, the first element of `errors` is also included.
     private var places: [JSONObject] {
         let first = message == nil && error == nil ? errors?.arrayValue?.first?.objectValue : nil
         return [error?.objectValue?["data"]?.objectValue, error?.objectValue, object, first].compactMap(\.self)
@@ -44,7 +44,7 @@ extension ErrorBody {
         "clerk_trace_id",
     ]
 
-    /// The first text under a common name that can be a code, otherwise a name such as `RecordNotFound` as the error.
+    /// The first text under a common name that can be a code. If there is none, a name such as `RecordNotFound` in the member `error`.
     private var usualCode: ErrorCode? {
         for place in places {
             for key in ["code", "error_code", "errorCode", "errorType", "error_type", "category", "name", "type", "id"] {
@@ -54,15 +54,15 @@ extension ErrorBody {
         return error?.codeValue.flatMap { $0.rawValue.isCamelCase ? $0 : nil }
     }
 
-    /// The first number under `code` that is no HTTP status.
+    /// The first number under `code` that is not an HTTP status.
     private var usualNumber: ErrorCode? {
         places.lazy.compactMap { $0["code"]?.intValue }.first.flatMap { number in
             number != 0 && !(400...599).contains(number) ? ErrorCode("\(number)") : nil
         }
     }
 
-    /// Whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have the name of a thing
-    /// instead.
+    /// Whether a text under a key is the name of an error. Under keys such as `name` and `id`, many bodies have a name that is not an
+    /// error's name.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {
@@ -123,7 +123,7 @@ extension ErrorBody {
         return .at(pointer: field, code: code, message: text)
     }
 
-    /// Returns the field of a problem: a name, the first of several names, or a path of steps.
+    /// Returns the field of a problem. The value is a name, a list of names (the first is used), or a path as a list.
     private static func usualField(_ item: JSONObject) -> String? {
         if let field = item.string("field", "propertyPath", "property", "param") ?? item.string("path") { return field }
         if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }

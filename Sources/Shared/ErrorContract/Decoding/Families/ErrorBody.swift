@@ -3,8 +3,8 @@ import StrictJSON
 
 /// A JSON object that is the body of an error response, with the status and the headers.
 ///
-/// The extensions in this folder have one method for each format. A method returns `nil` if the body doesn't have its format. The members
-/// that distinguish most formats are looked up once, because a body is compared with dozens of formats.
+/// The extensions in this folder have one method for each format. A method returns `nil` if the body doesn't have its format. A body is
+/// compared with dozens of formats. So the members that distinguish most formats are looked up only once.
 struct ErrorBody {
     /// The HTTP status of the response.
     let status: Int
@@ -39,13 +39,13 @@ struct ErrorBody {
         self.detail = object["detail"]
     }
 
-    /// The member with a name, if there is one.
+    /// The member with a name; `nil` if it doesn't exist.
     subscript(key: String) -> JSONValue? { object[key] }
 
     /// Creates an error of a format.
     /// - Parameters:
     ///   - family: The format.
-    ///   - code: The code, if it is valid as one.
+    ///   - code: The code; `nil` if the body has no valid code.
     ///   - message: The text. A value other than a string counts as absent.
     func decoded(_ family: ErrorBodyFamily, code: ErrorCode? = nil, message: JSONValue? = nil) -> DecodedError {
         var decoded = DecodedError(status: status, family: family)
@@ -56,7 +56,7 @@ struct ErrorBody {
 }
 
 extension JSONValue {
-    /// The value as an integer, if it is one.
+    /// The value as an integer; `nil` if it is not an integer.
     var intValue: Int? {
         switch self {
         case .integer(let value): Int(exactly: value)
@@ -65,7 +65,7 @@ extension JSONValue {
         }
     }
 
-    /// The text as a code, if it is valid as one. A number becomes its digits, unless it is zero or an HTTP status.
+    /// The value as a code; `nil` if it is not a valid code. The code of a number is its digits. Zero and HTTP statuses are not codes.
     var codeValue: ErrorCode? {
         switch self {
         case .string(let text): ErrorDecoder.isCode(text) ? ErrorCode(text) : nil
@@ -74,7 +74,7 @@ extension JSONValue {
         }
     }
 
-    /// Transforms the elements that are objects, in their order. Empty if this is no array.
+    /// Transforms the elements that are objects, in their order. The result is empty if the value is not an array.
     func mapObjects<Value>(_ transform: (JSONObject) -> Value?) -> [Value] {
         guard case .array(let elements) = self else { return [] }
         var found: [Value] = []
@@ -85,7 +85,7 @@ extension JSONValue {
         return found
     }
 
-    /// The text as an id, if it is valid as one.
+    /// The text as an id; `nil` if it is not a valid id.
     var idValue: String? {
         stringValue.flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
@@ -143,7 +143,7 @@ extension ErrorBodyFamily {
     public static let google = Self(rawValue: "google")
     /// grpc-gateway and Connect.
     ///
-    /// `{"code":"not_found","message":"…"}` from Connect, and the number of the code from grpc-gateway.
+    /// Connect sends `{"code":"not_found","message":"…"}`. grpc-gateway sends the number of the code instead of its name.
     public static let connect = Self(rawValue: "connect")
     /// Firebase Authentication.
     ///
@@ -181,7 +181,7 @@ extension ErrorBodyFamily {
     ///
     /// `{"amount":["…"],"non_field_errors":["…"]}`
     public static let djangoREST = Self(rawValue: "django-rest")
-    /// Django REST framework's throttle.
+    /// The rate limiter of Django REST framework.
     ///
     /// `{"detail":"Request was throttled. Expected available in 41 seconds."}`
     public static let djangoThrottle = Self(rawValue: "django-throttle")
@@ -199,7 +199,7 @@ extension ErrorBodyFamily {
     ///
     /// `{"message":"…","errors":{"email":["…"]}}`
     public static let laravel = Self(rawValue: "laravel")
-    /// Laravel's throttle.
+    /// Laravel's rate limiter.
     ///
     /// `{"message":"Too Many Attempts."}`
     public static let laravelThrottle = Self(rawValue: "laravel-throttle")
@@ -261,9 +261,9 @@ extension ErrorBodyFamily {
     ///
     /// `{"kind":"Status","reason":"TooManyRequests","message":"…","details":{"retryAfterSeconds":1}}`
     public static let kubernetes = Self(rawValue: "kubernetes")
-    /// better-auth's throttle.
+    /// better-auth's rate limiter.
     public static let betterAuth = Self(rawValue: "better-auth")
-    /// The one line of text of express-rate-limit, throttled and tower.
+    /// One line of text, as express-rate-limit, throttled and tower send it.
     public static let throttleText = Self(rawValue: "throttle-text")
     /// nginx's page.
     public static let nginx = Self(rawValue: "nginx")

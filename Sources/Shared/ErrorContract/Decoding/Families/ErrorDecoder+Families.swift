@@ -1,10 +1,10 @@
 import HTTPTypes
 import StrictJSON
 
-/// The formats, the most specific first. A format that two of them share belongs to the one with more distinctive members.
+/// The formats, the most specific first. If a body matches two formats, the format with more distinctive members is used.
 extension ErrorDecoder {
     /// Decodes a JSON object as the first format that recognizes it, and adds values under common names.
-    /// - Returns: `nil` if no format recognizes the body and it has no value under a common name.
+    /// - Returns: `nil` if no format matches the body and the body has no value under a common name.
     static func match(_ body: ErrorBody) -> DecodedError? {
         body.completed(family(of: body))
     }
@@ -18,8 +18,7 @@ extension ErrorDecoder {
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
     }
 
-    /// Decodes a list instead of an object: texts of Django REST framework, or the problems that other servers put under
-    /// `errors`.
+    /// Decodes a body that is a list. It contains texts of Django REST framework, or problems that other servers send under `errors`.
     static func match(list: [JSONValue], status: Int, headers: HTTPFields) -> DecodedError? {
         if list.contains(where: { $0.objectValue?.string("message") != nil }) {
             return ErrorBody(status: status, headers: headers, object: ["errors": .array(list)]).completed(nil)
@@ -57,8 +56,8 @@ extension ErrorBody {
         return decoded
     }
 
-    /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. An `error` that is a name with underscores is the code rather
-    /// than the text.
+    /// Decodes a body with one text: `{"error":"…"}` or `{"message":"…"}`. If `error` is a name with underscores, it is the code instead of
+    /// the text.
     private func line() -> DecodedError? {
         if let text = error?.stringValue {
             if text.hasPrefix("Rate limit exceeded") { return decoded(.slowAPI, message: error) }
@@ -72,15 +71,15 @@ extension ErrorBody {
 }
 
 extension HTTPFields {
-    /// The fields that the decoder reads. They are filtered once, because each field is searched for and most are absent.
+    /// The fields that the decoder reads. They are filtered once, because the decoder searches for many fields and most of them are absent.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
 
-    /// Compares the marks of names first, which excludes most names without hashing them.
+    /// Whether the decoder reads a field. It compares the Bloom marks first, which excludes most names without hashing them.
     private static func tells(_ name: HTTPField.Name) -> Bool {
         marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
     }
 
-    /// The Bloom marks of the names that the decoder reads.
+    /// The Bloom marks of the names that the decoder reads: one bit for each name, in a Bloom filter of 64 bits.
     private static let marks = telling.reduce(UInt64(0)) { $0 | JSONObject.mark(of: $1.canonicalName) }
 
     /// The fields that most servers use for codes, ids and delays.
@@ -92,7 +91,7 @@ extension HTTPFields {
         .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
     ]
 
-    /// Returns the value of a field, which usually has one line.
+    /// Returns the value of a field. Most fields have one line.
     func value(_ name: HTTPField.Name) -> String? {
         guard let first = firstIndex(where: { $0.name == name }) else { return nil }
         let isAlone = !self[(first + 1)...].contains { $0.name == name }
@@ -134,7 +133,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// - Parameters:
     ///   - text: An ASCII text; in lower case if `ignoringCase` is set.
     ///   - index: The index.
-    ///   - ignoringCase: Whether upper-case letters are compared as lower-case ones.
+    ///   - ignoringCase: Whether an upper-case letter equals the lower-case letter.
     func stands(_ text: StaticString, at index: Int, ignoringCase: Bool = false) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count - index >= length else { return false }

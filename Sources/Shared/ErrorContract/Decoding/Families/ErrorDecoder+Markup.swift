@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// Bodies that aren't JSON: pages, XML and lines of text. They yield a format, at most a code and an id, never a text.
+/// Bodies that aren't JSON: pages, XML and lines of text. The decoder reads their format, and a code and an id if there are any. It never
+/// uses their texts.
 extension ErrorDecoder {
     /// The number of bytes at the beginning of a page that are searched. Longer pages cost no more.
     private static let pageStart = 4_096
@@ -41,7 +42,7 @@ extension ErrorDecoder {
         return decoded
     }
 
-    /// Recognizes one line of text of a throttle or of Cloudflare. The text is not used as a message.
+    /// Recognizes one line of text of a rate limiter or of Cloudflare. The text is not used as a message.
     private static func readLine(_ bytes: UnsafeBufferPointer<UInt8>, into decoded: inout DecodedError) {
         guard bytes.count <= 256, let text = String(validating: bytes, as: UTF8.self) else { return }
         let line = text[...].trimmedText.lowercased()
@@ -67,13 +68,13 @@ extension ErrorDecoder {
         }
     }
 
-    /// Whether the response has passed Cloudflare's edge.
+    /// Whether Cloudflare's edge forwarded or sent the response.
     private static func isCloudflare(_ headers: HTTPFields) -> Bool {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// Whether a page doesn't come from the API. This is the case for each page with a successful status, and for each challenge to the
-    /// visitor, such as one of Cloudflare or of a captive portal.
+    /// Whether a page doesn't come from the API. This is the case for each page with a successful status. It is also the case for
+    /// Cloudflare's challenge, for the sign-in page of a captive portal, and for similar pages.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {
         case 200...399, 511: true
@@ -113,9 +114,9 @@ struct PageMarks: OptionSet {
     static let nginx = Self(rawValue: 1 << 2)
     /// A name that Cloudflare's error pages contain.
     static let cloudflare = Self(rawValue: 1 << 3)
-    /// Texts by which firewalls and portals ask a visitor for a challenge or a sign-in.
+    /// Texts of firewalls and portals that ask the visitor to pass a challenge or to sign in.
     static let challenge = Self(rawValue: 1 << 4)
-    /// The title of Akamai's refusal, if ``reference`` is set, too.
+    /// The title of Akamai's refusal. Akamai's page also has a ``reference``.
     static let accessDenied = Self(rawValue: 1 << 5)
     /// The reference number of Akamai's refusal.
     static let reference = Self(rawValue: 1 << 6)
@@ -130,7 +131,7 @@ struct PageMarks: OptionSet {
         self.rawValue = rawValue
     }
 
-    /// Returns the mark whose text begins at an index. The first byte excludes most indices.
+    /// Returns the mark for the text that begins at an index. The check of the first byte excludes most indices.
     private static func mark(in page: UnsafeBufferPointer<UInt8>, at index: Int) -> PageMarks {
         let stands = { (text: StaticString) in page.stands(text, at: index, ignoringCase: true) }
         switch page[index] {

@@ -13,7 +13,7 @@ extension ErrorDecoder {
     /// - GraphQL's errors without data.
     /// - A page instead of JSON (``ErrorCode/notAPIResponse``), and an XML error of AWS.
     ///
-    /// Any other body counts as a success, even one that can't be read: the caller decides whether it has the expected content.
+    /// Any other body counts as a success, even if it can't be parsed. The caller decides whether the body has the expected content.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
@@ -21,7 +21,7 @@ extension ErrorDecoder {
     ///   - body: The body. The texts of a failure are only read up to ``maximumBodySize``.
     ///   - now: The local wall clock. It is only read if the body may report a failure.
     /// - Returns: The error; `nil` for a success.
-    /// - Complexity: O(n) for n bytes. A body without a failure is scanned once and not decoded.
+    /// - Complexity: O(n) for n bytes. A body that reports no failure is scanned once and not decoded.
     public func refusalInSuccess(
         status: Int,
         headers: HTTPFields,
@@ -64,7 +64,7 @@ extension ErrorDecoder {
         return outline["success"] == false || hasError && (outline["valid"] == false || outline["ok"] == false)
     }
 
-    /// Whether the errors may be GraphQL's. With data beside the errors, the response is partial rather than failed.
+    /// Whether the errors may be GraphQL's. If the response also contains data, it is a partial success.
     private static func mayBeGraphQL(_ outline: JSONObject) -> Bool {
         outline["errors"]?.arrayValue != nil && (outline["data"] ?? .null) == .null
     }

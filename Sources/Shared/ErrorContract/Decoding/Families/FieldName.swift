@@ -3,19 +3,19 @@ import StrictJSON
 
 /// A field name for users, such as `items[1].name`, built step by step.
 ///
-/// The name is one buffer of bytes, because names of deep bodies are extended and shortened often. ``FieldPointer`` is the equivalent for
-/// programs.
+/// The name is one buffer of bytes, because the decoder often extends and shortens it while it reads a nested body. ``FieldPointer`` is the
+/// equivalent for programs.
 struct FieldName {
     private var bytes: [UInt8] = []
 
     init() {
-        // Sufficient for most names.
+        // 48 bytes are sufficient for most names.
         bytes.reserveCapacity(48)
     }
 
     /// Parses a JSON Pointer such as `#/items/1/name` or `/items/1/name`.
     /// - Parameter pointer: The pointer (RFC 6901), with or without the `#` of a URI fragment.
-    /// - Returns: `nil` if the text is no pointer.
+    /// - Returns: `nil` if the text is not a pointer.
     init?(pointer: String) {
         var pointer = pointer
         let isFragment = pointer.utf8.first == UInt8(ascii: "#")
@@ -28,7 +28,7 @@ struct FieldName {
     private mutating func read(_ pointer: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
         guard start < pointer.count else { return true }
         guard pointer[start] == UInt8(ascii: "/") else { return false }
-        // JSON:API wraps the fields.
+        // JSON:API wraps the fields in `/data/attributes`.
         let wrapper: StaticString = "/data/attributes"
         let end = start + wrapper.utf8CodeUnitCount
         let isWrapped = pointer.stands(wrapper, at: start) && (end == pointer.count || pointer[end] == UInt8(ascii: "/"))
@@ -48,13 +48,13 @@ struct FieldName {
         append(text.replacing("~1", with: "/").replacing("~0", with: "~"))
     }
 
-    /// Appends the name of a member or the index of an element: a step of digits counts as an index.
+    /// Appends the name of a member or the index of an element. A step that consists of digits is an index.
     mutating func append(_ step: String) {
         var step = step
         step.withUTF8 { append(bytes: $0) }
     }
 
-    /// Appends a step: digits in brackets, a name after a dot.
+    /// Appends a step. An index is written in brackets, a name after a dot.
     private mutating func append(bytes step: UnsafeBufferPointer<UInt8>) {
         let isIndex = !step.isEmpty && step.allSatisfy { (0x30...0x39).contains($0) }
         if isIndex {
@@ -126,7 +126,7 @@ extension FieldViolation {
         guard let object = value?.objectValue else { return found }
         found.reserveCapacity(object.members.count)
         for (field, texts) in object.members {
-            // ASP.NET locates a value in the body by its JSONPath.
+            // ASP.NET writes the location of a value as a JSONPath, such as `$.age`.
             let name = field.hasPrefix("$.") ? String(field.dropFirst(2)) : field
             switch texts {
             case .string(let text): found.append(FieldViolation(field: name, message: text))
@@ -138,7 +138,7 @@ extension FieldViolation {
         return found
     }
 
-    /// Returns a problem whose location is a JSON Pointer. If the text is no pointer, it is used as the name of the field.
+    /// Returns a problem with a JSON Pointer as its location. If the text is not a pointer, it is used as the name of the field.
     static func at(pointer: String, code: ErrorCode?, message: String) -> FieldViolation {
         guard let name = FieldName(pointer: pointer) else { return FieldViolation(field: pointer, code: code, message: message) }
         let written = pointer.utf8.first == UInt8(ascii: "#") ? pointer : "#" + pointer

@@ -5,7 +5,7 @@ import Timekeeping
 
 /// Other headers in which servers send a delay.
 extension RetryAfter {
-    /// Returns the delay that the headers of a response contain in any dialect.
+    /// Returns the delay in the headers of a response: in the standard field or in a field of a vendor.
     ///
     /// The first header in this order that can be read is used:
     ///
@@ -16,8 +16,9 @@ extension RetryAfter {
     /// 5. `X-RateLimit-Retry-After`, `X-RateLimit-Reset-After` and `X-RateLimit-Reset`.
     /// 6. The resets of OpenAI, Anthropic, Linear and Contentful.
     ///
-    /// Servers send the fields from `RateLimit` on with every response. So these fields only count under three statuses: under 429 and 503
-    /// unless they report remaining requests, and under 403 only if they report that none remains.
+    /// Servers send `RateLimit` and the fields after it in this list with every response. So these fields only count under three statuses.
+    /// Under 429 and 503, they count if they report zero remaining requests or no number. Under 403, they count only if they report zero
+    /// remaining requests.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
@@ -28,11 +29,12 @@ extension RetryAfter {
         delay(status: status, facts: headers, all: headers, now: now)
     }
 
-    /// Returns the delay that the headers contain. It avoids reading all fields for most responses.
+    /// Returns the delay that the headers contain. For most responses, it doesn't read all fields.
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - facts: The fields that most servers use, filtered from all fields.
-    ///   - headers: All fields. They are read only if a rate limit is the likely reason and no common field contains a delay.
+    ///   - headers: All fields. They are read only under two conditions: a rate limit is the likely reason, and no common field contains a
+    ///     delay.
     ///   - now: The local wall clock, used if the response has no `Date`.
     static func delay(status: Int, facts: HTTPFields, all headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
@@ -59,7 +61,7 @@ extension RetryAfter {
     /// Returns whole seconds, rounded up and limited to ``longest``; `nil` for an invalid delay.
     static func delay(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
-        // Clamped before the conversion, which traps for large numbers.
+        // The number is limited before the conversion, because the conversion traps for large numbers.
         return .seconds(Int64(min(seconds, 315_360_000).rounded(.up)))
     }
 
@@ -115,10 +117,10 @@ extension RetryAfter {
         let headers = response.headers
         let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
         guard mayCount(remaining: remaining, status: status) else { return nil }
-        // GitHub sends the fields with every response. Only a quota that is used up is a reason to wait for its end.
+        // GitHub sends the fields with every response. They only contain a delay if the quota is used up.
         let isGitHub = headers.value(.gitHubRequestID) != nil || headers.value(.server)?.lowercased() == "github.com"
         if isGitHub, remaining == nil { return nil }
-        // Symfony and Smoobu send a Unix time, MailerLite seconds.
+        // Symfony and Smoobu send a Unix time. MailerLite sends seconds.
         if let wait = headers.value(.rateLimitRetryAfter).flatMap({ reset($0, in: response) }) { return wait }
         if let wait = headers.value(.oldRateLimitResetAfter).flatMap(plain) { return wait }
         return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: response) }
@@ -127,7 +129,7 @@ extension RetryAfter {
     /// Returns whether the reset of a quota is the delay of a refusal.
     /// - Parameters:
     ///   - remaining: The remaining requests, as the response contains them.
-    ///   - status: The HTTP status. Under 403, only a quota that is used up counts.
+    ///   - status: The HTTP status. Under 403, the remaining requests must be 0.
     static func mayCount(remaining: String?, status: Int) -> Bool {
         guard let remaining else { return status != 403 }
         return number(remaining) == 0
@@ -181,7 +183,8 @@ extension RetryAfter {
     /// The members with a delay in milliseconds.
     private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
 
-    /// Returns the delay in a body. The members with common names are searched for in the body, in its `error`, and in the details of both.
+    /// Returns the delay in a body. The method searches for members with common names in the body, in its `error`, and in the details of
+    /// both.
     static func delay(inBody object: JSONObject) -> Duration? {
         let inner = object["error"]?.objectValue
         let places = [
@@ -216,7 +219,7 @@ extension RetryAfter {
 extension RetryAfter {
     /// Returns the longest reset of the quotas that are used up; `nil` if there is none.
     ///
-    /// A quota without a remaining count counts as used up under status 429 and 503.
+    /// If a quota has no remaining count, it counts as used up under the statuses 429 and 503.
     /// - Complexity: O(number of fields) if there is no such quota.
     static func vendorReset(_ headers: HTTPFields, status: Int, in response: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
@@ -274,7 +277,7 @@ extension RetryAfter {
         return delay(seconds: seconds)
     }
 
-    /// The units of Go's format. A longer name is listed before a name that it begins with.
+    /// The units of Go's format. `ms` comes before `m`, because a text that begins with `ms` also begins with `m`.
     private static let units: [(name: String, seconds: Double)] = [
         ("ms", 0.001), ("us", 0.000_001), ("ns", 0.000_000_001), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]

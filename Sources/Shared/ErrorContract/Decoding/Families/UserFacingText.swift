@@ -1,6 +1,6 @@
 /// Distinguishes texts for users from internal texts of a server, such as pages, stack traces and database errors.
 ///
-/// It is a heuristic. In doubt it hides a text, because the library has its own text for each error.
+/// It is a heuristic. If it is in doubt, it hides the text, because the library has its own text for each error.
 enum UserFacingText {
     /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
@@ -17,7 +17,7 @@ enum UserFacingText {
         }
     }
 
-    /// Whether an internal text may begin with a byte. Most bytes are excluded here.
+    /// Whether an internal text may begin with a byte. This check excludes most bytes.
     private static func isSuspect(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "g")
             || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "S") || byte == UInt8(ascii: "T")
@@ -44,7 +44,7 @@ enum UserFacingText {
         }
     }
 
-    /// Removes texts from an error that must not be shown to users, and codes of fields that must not be logged.
+    /// Removes two things from an error: texts that the app must not show to users, and codes of field problems that it must not log.
     static func cleanse(_ error: inout DecodedError) {
         if let text = error.message {
             let isFit = text.utf8.count <= longest && text.contains { !$0.isWhitespace } && !isInternal(text)
