@@ -1,7 +1,7 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/response``: its name, its values and its effect. The server's page, its documentation and the parser use the same
-/// table.
+/// A parameter of ``LabPath/response``: its name, its values and its effect. The server's page, its documentation and the parser use the
+/// same table.
 ///
 /// ``all`` is the only list of parameters. The server refuses all other names. So a new parameter needs a row in this table and a line in
 /// the parser of ``LabResponse``.
