@@ -38,8 +38,8 @@ final class DeviceClocks: Sendable {
 
     /// Advances all clocks, unless an attempt is starting.
     ///
-    /// An attempt compares its age with the clock, and then passes its request to the network. No program can notice that hours pass between
-    /// these two steps, so a test of the queue doesn't let them pass there.
+    /// An attempt compares its age with the clock, and then passes its request to the network. No program can notice that hours pass
+    /// between these two steps, so a test of the queue doesn't let them pass there.
     /// - Returns: Whether the clocks were advanced.
     func advanceBetweenStarts(by duration: Duration) -> Bool {
         starting.withLock { starting in
