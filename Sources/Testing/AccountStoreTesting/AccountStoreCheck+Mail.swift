@@ -48,14 +48,15 @@ extension AccountStoreCheck {
         )
     }
 
-    /// Checks of `claim`: exact values, oldest first, the limit, and that no two concurrent workers receive the same intent.
+    /// Checks of `claim`. It must return intents unchanged, the oldest first, and at most as many as requested. Two concurrent workers must
+    /// never receive the same intent.
     ///
     /// Common causes of failures:
     /// - *Returns intents as they were added*: the store keeps only the normalized address, or loses the origin.
     /// - *Gives each of a hundred intents to one of forty concurrent workers*: the store selects and updates in two statements without a
     ///   lock. In PostgreSQL, use `for update skip locked`; in SQLite, use one writing transaction.
-    /// - *Returns a request from a clock that was ahead*: the store treats the creation time as the due time. A new intent is due
-    ///   immediately.
+    /// - *Returns a request from a clock that was ahead without delay*: the store treats the creation time as the due time. A new intent is
+    ///   due immediately, even if its creation time is in the future.
     /// - *Removes a settled intent, and only it*: the store identifies an intent by its contents instead of its id.
     /// - *Returns the time of the oldest intent that is due*: claimed and abandoned intents are counted. The time is a metric for the delay
     ///   of emails, so it must include only intents that a worker could send now.

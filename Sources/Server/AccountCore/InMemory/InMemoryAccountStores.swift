@@ -26,9 +26,9 @@ public final class InMemoryAccountStores: AccountStores {
     private let before: (@Sendable (_ operation: String) async throws -> Void)?
 
     /// Creates empty stores.
-    /// - Parameter before: Called before each operation with its name: the property of the bundle, a dot and the name of the method, such
-    ///   as `sessions.rotate`. The name of `abandon` is `intents.giveUp`. If the closure throws, the operation throws the error and changes
-    ///   nothing.
+    /// - Parameter before: Called before each operation with its name. The name consists of the property of this class, a dot and the name
+    ///   of the method, such as `sessions.rotate`. The name of `abandon` is `intents.giveUp`. If the closure throws, the operation throws
+    ///   the error and changes nothing.
     public init(before: (@Sendable (_ operation: String) async throws -> Void)? = nil) {
         self.before = before
     }

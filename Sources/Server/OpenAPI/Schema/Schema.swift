@@ -3,8 +3,8 @@ import StrictJSON
 
 /// The schema of a JSON value. It covers the part of JSON Schema (draft 2020-12) that the account API needs.
 ///
-/// Numbers with fractions, unions and conditions are missing on purpose, because many generators of clients don't support them well. Values
-/// whose rules need them have a wider schema.
+/// A schema has no fractional numbers, no unions and no conditions, because many client generators don't support them well. If the rules of
+/// a value need one of these, the schema is less strict than the rules.
 ///
 /// A schema also has facts that JSON Schema can't express: ``refusals`` are the error codes for values that the server doesn't accept.
 package struct Schema: Sendable {

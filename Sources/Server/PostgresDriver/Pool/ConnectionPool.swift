@@ -1,13 +1,13 @@
 /// Decides which connections are opened, closed, and leased to which waiter. It has no sockets and no clock: events contain their time, and
 /// the actions are returned.
 ///
-/// - At most `maximum` connections exist. One is opened if a waiter finds none idle and none is opening for it.
+/// - At most `maximum` connections exist. The pool leases idle connections first. It opens one connection for each remaining waiter.
 /// - Waiters are served in the order of their arrival.
 /// - After a failed connection attempt, there is one attempt at a time (a probe), each after a longer, jittered delay.
-/// - A connection is reused if it was returned in a usable state, up to its lifetime, whose end is jittered.
+/// - A connection that is returned in a usable state is reused until its lifetime ends. The lifetime is jittered.
 ///
-/// An idle connection is served last in, first out, so that the number of connections shrinks to what the load needs: the others reach
-/// their idle limit. Each event takes O(connections) at most, with at most 64 connections.
+/// The pool leases the idle connection that was returned last. The other idle connections reach their idle limit and are closed, so that
+/// the number of connections shrinks when the load does. Each event takes O(connections) at most, with at most 64 connections.
 struct ConnectionPool {
     /// The number of a connection. Numbers are not reused.
     typealias ConnectionID = Int

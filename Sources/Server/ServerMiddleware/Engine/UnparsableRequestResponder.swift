@@ -6,11 +6,12 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Replaces the engine's responses to invalid HTTP (an unknown method, 80 KB of headers, random bytes) with responses of the contract.
+/// Replaces Hummingbird's responses to invalid HTTP (an unknown method, 80 KB of headers, random bytes) with error responses in the format
+/// of the error contract.
 ///
-/// Such a request never reaches the router. The engine itself responds with an empty 400, after the responses to all earlier requests on
-/// the connection. This handler, between the codec and the engine, adds the body. The connection closes after it, because ``RequestGuard``
-/// sees its `Connection: close`.
+/// Such a request never reaches the router. The engine (Hummingbird) itself responds with an empty 400, after the responses to all earlier
+/// requests on the connection. This handler, between the codec and the engine, adds the body and the header `Connection: close`. Because of
+/// this header, ``RequestGuard`` closes the connection after the response.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
