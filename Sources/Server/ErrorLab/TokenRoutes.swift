@@ -45,9 +45,10 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         return try BufferedResponse.json(encoding: tokens).response
     }
 
-    /// Responds to requests with a valid token. `form` is the format of errors.
+    /// Returns a success if the access token of a request is valid. The query parameter `form` selects the format of an error.
     ///
-    /// - Throws: ``ContractError`` with the invalid parameters. Refusals of a token are responses, with `WWW-Authenticate`.
+    /// If the token is missing or refused, the method doesn't throw. It returns an error response with `WWW-Authenticate`.
+    /// - Throws: ``ContractError`` with the invalid parameters.
     @Sendable func protected(_ request: Request, _ context: Context) async throws -> Response {
         var query = try LabQuery(request)
         let form = query.form()

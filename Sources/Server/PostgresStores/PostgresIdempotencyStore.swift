@@ -40,12 +40,15 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// The identity of the `PostgresClient`.
     public var database: ObjectIdentifier? { ObjectIdentifier(connections.client) }
 
-    /// Claims a key in one transaction. If the client has used its share, up to 500 expired keys are removed before the claim is refused.
+    /// Claims a key in one transaction.
+    ///
+    /// If the client has used its share of the capacity, the store removes up to 500 expired keys. It refuses the claim only if the share
+    /// is still used up after that.
     ///
     /// A new key costs four round trips: lock and read, remove an expired row, insert, commit. A running or finished key costs two.
     /// - Parameters:
     ///   - claim: The claim, with a random id by which a repeated transaction recognizes its own key.
-    ///   - lease: The time until the key is free again if it is not finished.
+    ///   - lease: The time after which other requests can claim the key, unless this claim has finished it.
     ///   - now: The time of the database, from which the lease and expiries are measured.
     /// - Returns: Whether the key is claimed, running, finished, used by another request, or refused because the store is full.
     /// - Throws: `StoreFailure`, also if a stored response can't be decoded.

@@ -16,7 +16,7 @@ public import Foundation
 /// api.listeners = [AnalyticsAdapter(FunnelAnalytics())]
 /// ```
 ///
-/// The methods are called synchronously at the end of the call, so they must return quickly.
+/// When an API call ends, the adapter calls these methods synchronously. They must return quickly.
 public protocol AnalyticsListener: Sendable {
     /// `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
     func apiError(_ error: AnalyticsError)

@@ -37,7 +37,7 @@ struct SettingReader {
         text(name)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// Reads one of several words, in any case.
+    /// Reads a setting that is one of several words, in uppercase or lowercase.
     /// - Parameters:
     ///   - name: The name of the setting.
     ///   - choices: The valid words in lowercase, and their values.

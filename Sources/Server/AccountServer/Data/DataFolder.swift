@@ -69,9 +69,10 @@ package struct DataFolder: Sendable {
     /// The file of the secret.
     private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
 
-    /// Creates a file with the permissions 0600 if it is missing, even if two processes try at once.
+    /// Creates a file with the permissions 0600 if it is missing. Two processes can call this method at the same time.
     ///
-    /// It writes a draft and links it to the final name, which fails if that exists; so the file never exists with a part of its content.
+    /// The method writes the contents to a draft, and then links the draft to the final name. The link fails if the final name exists.
+    /// Therefore, no process can read a file with only a part of its contents.
     /// - Parameters:
     ///   - file: The file.
     ///   - contents: The contents of a new file. An existing file is not changed.
@@ -158,7 +159,8 @@ package struct WrongInstallation: Error, CustomStringConvertible {
 
 /// The lock that a running server holds on its data folder. The operating system releases it when the process ends, even after a crash.
 ///
-/// Two servers on one folder would each apply the limits separately. Commands such as `users` and `doctor` don't take the lock.
+/// Without the lock, two servers on one folder would each apply the rate limits separately. Commands such as `users` and `doctor` don't
+/// take the lock.
 ///
 /// A value holds the lock until it is destroyed. It can't be copied.
 package struct DataFolderLock: ~Copyable {
