@@ -121,13 +121,13 @@ final class Network: HTTPTransport {
     private let clock: MonotonicClock
     private let fate: Mutex<@Sendable (HTTPRequest, String) async -> Fate>
     private let dead = Mutex(false)
-    private let onStart: @Sendable (_ idempotencyKey: String) -> Void
+    private let onStart: @Sendable (_ attempt: String) -> Void
 
     /// - Parameter onStart: Called when the time of a request has begun.
     init(
         _ server: MutationServer,
         clock: MonotonicClock,
-        onStart: @escaping @Sendable (_ idempotencyKey: String) -> Void = { _ in }
+        onStart: @escaping @Sendable (_ attempt: String) -> Void = { _ in }
     ) {
         (self.server, self.clock, self.onStart) = (server, clock, onStart)
         fate = Mutex { _, _ in .delivered }
@@ -149,7 +149,7 @@ final class Network: HTTPTransport {
         let bytes = body?.bytes ?? []
         let decide = fate.withLock(\.self)
         let deadline = clock.now + timeout
-        onStart(request.headerFields[.idempotencyKey] ?? "")
+        onStart(request.headerFields[.testAttempt] ?? "")
         let fate = await decide(request, String(decoding: bytes, as: UTF8.self))
         // The connection was closed meanwhile.
         guard clock.now < deadline else { throw TransportError(.timeout, message: "the time was up", wasSent: true) }

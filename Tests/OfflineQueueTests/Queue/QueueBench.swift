@@ -33,7 +33,8 @@ final class DeviceClocks: Sendable {
         clock.advance(by: duration)
     }
 
-    /// The keys of the attempts that have read the clock, and whose request is not in the network yet.
+    /// The attempts that have read the clock, and whose request is not in the network yet. Two processes may send one request at once, so
+    /// that its idempotency key doesn't identify an attempt.
     private let starting = Mutex<Set<String>>([])
 
     /// Advances all clocks, unless an attempt is starting.
@@ -48,8 +49,8 @@ final class DeviceClocks: Sendable {
         }
     }
 
-    func noteStart(of key: String) { starting.withLock { _ = $0.insert(key) } }
-    func noteSent(_ key: String) { starting.withLock { _ = $0.remove(key) } }
+    func noteStart(of attempt: String) { starting.withLock { _ = $0.insert(attempt) } }
+    func noteSent(_ attempt: String) { starting.withLock { _ = $0.remove(attempt) } }
 
     /// Moves the wall clock, as a user or a time server does.
     func step(wall: Duration) { state.withLock { $0.wall += wall.wholeMilliseconds } }
@@ -218,9 +219,16 @@ struct StartMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        let key = request.headerFields[.idempotencyKey] ?? ""
-        clocks.noteStart(of: key)
-        defer { clocks.noteSent(key) }
+        let attempt = UUID().uuidString
+        var request = request
+        request.headerFields[.testAttempt] = attempt
+        clocks.noteStart(of: attempt)
+        defer { clocks.noteSent(attempt) }
         return try await next(request, body)
     }
+}
+
+extension HTTPField.Name {
+    /// Identifies an attempt to the network of a test.
+    static let testAttempt = HTTPField.Name("X-Test-Attempt") ?? .userAgent
 }
