@@ -77,6 +77,15 @@ import Testing
         #expect(try await process().decide(endpoint).wait == .seconds(90))
     }
 
+    @Test("The delay that a server requests survives the end of the process", arguments: [429, 503])
+    func refusal(status: Int) async throws {
+        defer { cleanUp() }
+        let transport = ScriptedTransport([.response(status: status, headers: [.retryAfter: "90"])])
+        let client = try makeClient(transport, middleware: [ThrottleMiddleware(process())])
+        #expect(await failure { let _: Int = try await client.get("/api/activities") }?.status == status)
+        #expect(try await process().decide(endpoint).wait == .seconds(90))
+    }
+
     @Test("Each user has a private file whose name does not identify the user")
     func privacy() async throws {
         defer { cleanUp() }

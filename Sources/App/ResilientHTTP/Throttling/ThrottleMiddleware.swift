@@ -62,7 +62,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
         do {
             response = try await next(request, body)
         } catch {
-            throttler.finish(call, with: CallEnd(error, now: now()))
+            // The client's pipeline throws refusals of the server, too.
+            await throttler.finish(call, with: CallEnd(error, now: now()), savingFor: user)
             throw error
         }
         await throttler.finish(call, with: CallEnd(response.0, now: now()), savingFor: user)
@@ -71,7 +72,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
 }
 
 extension Throttler {
-    /// Ends a call with a response. If the server requests a delay, the delay is saved before another call is admitted.
+    /// Ends a call. If the server requests a delay, the delay is saved before another call is admitted.
     fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
         finish(call, with: end)
         changed(user)
