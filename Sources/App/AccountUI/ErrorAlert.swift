@@ -19,16 +19,18 @@
         /// }
         /// ```
         ///
-        /// Apply it to the root of the screen: the chosen action runs there, and is canceled when the root disappears. If the error has a
-        /// reference for support, a third button copies it to the pasteboard (not on tvOS and watchOS).
+        /// Apply it to the root of the screen: the chosen action runs in a task of the view to which the alert is applied. The task is
+        /// canceled when this view disappears. If the error has a reference for support, a third button copies it to the pasteboard (not
+        /// on tvOS and watchOS).
         /// - Parameters:
         ///   - presentation: The error, if there is one. Without one, nothing is shown.
         ///   - isPresented: Whether it is shown; every button sets it to `false` before `perform` runs. To show the same error again, set
         ///     it to `false` and then to `true`.
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own translations.
-        ///   - checkAgain: Called instead of `perform` to check whether a request whose response was lost took effect. It must not send the
-        ///     request again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
+        ///   - checkAgain: Called instead of `perform` for the action `checkAgain`, which is offered if the response to a request was lost.
+        ///     It checks whether the server performed the request, and must not send the request again. If it is `nil`, `perform` receives
+        ///     `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,

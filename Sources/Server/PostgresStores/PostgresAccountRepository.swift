@@ -146,9 +146,10 @@ public struct PostgresAccountRepository: AccountRepository {
         }
     }
 
-    /// Counts the password hashes of other algorithms or parameters by kind, in pages of 5,000 through a partial index that only has these.
+    /// Counts the foreign password hashes by kind. A hash is foreign if its algorithm or its parameters differ from those of new hashes.
     ///
-    /// Other servers continue meanwhile, so the result is not a snapshot.
+    /// The method reads pages of 5,000 hashes through a partial index that contains only foreign hashes. Servers can change accounts
+    /// between two pages, so the result is not a snapshot.
     /// - Parameter kind: Returns the kind of a hash, such as `bcrypt`; `nil` for a hash that is not counted.
     /// - Returns: The numbers by kind, and the number of all accounts.
     /// - Throws: `StoreFailure`.

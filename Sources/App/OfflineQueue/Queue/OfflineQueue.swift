@@ -94,8 +94,8 @@ public final class OfflineQueue: Sendable {
         /// sent with a cipher.
         public var cipher: (any QueueCipher)?
         /// Identifies the device, such as by a value in the Keychain that is not restored on another device. If a backup restored the queue
-        /// on another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, a copy is recognized by the identity
-        /// (inode) of its folder.
+        /// on another device, the queue sends nothing before ``OfflineQueue/adopt()``. With `nil`, the queue identifies the device by the
+        /// inode of the folder, because a restored folder has another inode.
         public var deviceID: String?
         /// The clocks that continue after the end of a process. Ages of requests are measured by them.
         package var time: @Sendable () -> SnapshotTime = { .now() }

@@ -227,11 +227,12 @@ extension HTTPResponse {
     }
 }
 
-/// The partial file of a download beside its target, with the validator of its version. Only one task uses it.
+/// The partial file of a download, in the folder of its target. Only one task uses it.
 ///
 /// Three files are involved: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin contains the address
-/// and the validator of the version. Before bytes of another version are written, the origin is removed, the file is emptied, and the new
-/// origin is stored. So if the process ends at any moment, the partial file either matches its origin, or has no origin and is not used.
+/// of the resource, and the validator (such as the `ETag`) of the version that is being downloaded. Before bytes of another version are
+/// written, the origin is removed, the partial file is emptied, and the new origin is stored. So if the process ends at any moment, the
+/// partial file either matches its origin, or has no origin and is not used.
 ///
 /// Files are read and written on a separate queue, because the calls block.
 final class PartialFile: Sendable {

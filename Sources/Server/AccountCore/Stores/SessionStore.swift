@@ -11,16 +11,18 @@ public protocol SessionStore: Sendable {
     func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and replaces it by another one, in one transaction.
     ///
-    /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of its first use,
-    /// and while no successor was used, it may be used again because the response may have been lost. The second use returns a sibling of
-    /// the lost successor. When one of the siblings is used, the others count as used, too.
+    /// The second use of a token ends its session (RFC 9700 §4.14.2), with one exception: the response to the first use may have been
+    /// lost. So a token may be used again within `rules.repeatWindow` of its first use. This exception ends when a token that replaced it
+    /// was used. A repeated use stores `next` beside the earlier replacements. When one of the replacements is used, the others count as
+    /// used, too.
     ///
     /// - Parameters:
     ///   - presented: The digest of the presented token.
     ///   - next: The digest of the token that replaces it.
     ///   - now: The steady time.
     ///   - rules: The limits of the session, and the window of repetitions.
-    /// - Returns: The outcome. The session has ended unless it is `rotated`, or `refused` for an unknown token.
+    /// - Returns: The outcome. After `rotated`, the session continues. `refused` means that the token is unknown; no session is changed.
+    ///   After any other outcome, the session has ended.
     func rotate(
         _ presented: TokenDigest,
         to next: TokenDigest,

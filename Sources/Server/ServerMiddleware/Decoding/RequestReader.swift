@@ -13,8 +13,8 @@ package import StrictJSON
 /// The reader refuses a missing or unsupported content type. It also refuses JSON that is not UTF-8, is nested too deeply or has a
 /// duplicate key. Two parsers could read such JSON differently. Members that the type doesn't read are ignored.
 ///
-/// The reader stores nothing about requests: create one reader for all routes. A context that conforms to ``ContractRequestContext`` uses
-/// the reader for `request.decode(as:context:)`.
+/// The reader stores nothing about requests: create one reader for all routes. If the request context conforms to
+/// ``ContractRequestContext``, `request.decode(as:context:)` also reads the body with a `RequestReader`.
 public struct RequestReader: RequestDecoder, Sendable {
     /// The largest body, in bytes; 65,536 by default. A larger body gets 413 `REQUEST_TOO_LARGE`. If `Content-Length` exceeds the size, the
     /// server doesn't read the body.

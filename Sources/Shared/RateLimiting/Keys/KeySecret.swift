@@ -1,7 +1,7 @@
-/// A secret of 128 bits with which keys are hashed.
+/// A secret of 128 bits with which the keys of rate limits are hashed.
 ///
-/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. With both,
-/// an attacker can guess addresses from their digests.
+/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another place. An
+/// attacker who has the secret and the digests can guess keys, such as email addresses, and compare their digests.
 public struct KeySecret: Hashable, Sendable {
     let low: UInt64
     let high: UInt64
