@@ -88,7 +88,7 @@ public final class IdempotentRequest: Sendable {
     /// A store in the database of the keys reads the response with `IdempotentEffect.current(in:)`, and finishes the key in the transaction
     /// of its write. The work may contain only one such write. A second write would fail, because the key is finished already.
     /// - Parameters:
-    ///   - answer: The response to repetitions; `nil` if it can't be stored. If it is `nil`, no store finishes the key.
+    ///   - response: The response to repetitions; `nil` if it can't be stored. If it is `nil`, no store finishes the key.
     ///   - work: The work.
     package func expecting<Value>(_ response: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.effect = response }

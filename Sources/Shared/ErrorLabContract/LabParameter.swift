@@ -60,7 +60,7 @@ public struct LabParameter: Hashable, Sendable {
         self.summary = summary
     }
 
-    /// The parameters of ``LabPath/answer``, in the order of the page.
+    /// The parameters of ``LabPath/response``, in the order of the page.
     public static let all: [LabParameter] = [
         LabParameter("code", .outcome, "The code of the response, or a success; ok by default."),
         LabParameter("form", .choice(ErrorForm.allCases.map(\.rawValue)), "The form of an error's body."),
