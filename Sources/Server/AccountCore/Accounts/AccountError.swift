@@ -32,10 +32,17 @@ public struct AccountError: Error, Hashable, Sendable {
             de: "Dieses Konto ist eingefroren. Setze dein Passwort zurück, um es wieder zu nutzen."
         )
     )
-    /// Returns the refusal for an account that is not active.
-    static func outOfUse(_ state: Account.State) -> AccountError {
-        switch state {
-        case .active, .inactive: inactive
+    /// The server requires a verified address, and the address of the account is not verified.
+    public static let emailNotVerified = AccountError(code: .authEmailNotVerified)
+    /// The server accepts no registrations.
+    public static let registrationClosed = AccountError(code: .authRegistrationClosed)
+    /// The user deleted the account, and its data is not removed yet.
+    public static let deleted = AccountError(code: .authAccountDeleted)
+    /// Returns the refusal for an account that can't be used.
+    static func outOfUse(_ account: Account) -> AccountError {
+        switch account.state {
+        case .active: account.purgeAt == nil ? inactive : deleted
+        case .inactive: inactive
         case .suspended: suspended
         case .locked: locked
         }
