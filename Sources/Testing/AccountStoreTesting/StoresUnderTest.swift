@@ -167,7 +167,8 @@ extension Account {
             passwordHash: "old hash",
             state: state,
             language: language,
-            createdAt: .after(0)
+            createdAt: .after(0),
+            isEmailVerified: true
         )
     }
 }
