@@ -89,6 +89,7 @@ extension AccountUser {
     fileprivate var members: JSONObject {
         var members = JSONObject()
         members["email"] = email.map { .string($0.text) }
+        members["email_verified"] = emailVerified.map { .bool($0) }
         members["first_name"] = .string(firstName)
         members["id"] = id.map { .string($0.rawValue) }
         return members
