@@ -26,6 +26,8 @@ extension AccountPath {
     public static let export = "/api/auth/export"
     /// The page behind an emailed link.
     package static func page(_ purpose: AccountLink.Purpose) -> String { "/" + purpose.page }
+    /// The target of the form that verifies an address with a new password.
+    package static let verifyPasswordPage = page(.verifyEmail) + "/password"
 }
 
 /// The header fields of account requests.
@@ -221,4 +223,41 @@ public struct AccountDeletedResponse: Codable, Hashable, Sendable {
         case success, message
         case purgeAt = "purge_at"
     }
+}
+
+/// The form of a page that needs a link and the current password: to verify an address, and to confirm a new one. All fields are plain
+/// strings, because the page itself reports missing and invalid values.
+package struct ConfirmLinkForm: Decodable {
+    /// The token of the link.
+    package let token: String
+    /// The current password of the account.
+    package let currentPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case currentPassword = "current_password"
+    }
+}
+
+/// The form of a page that needs a link and a new password: to create the account of a registration, and to verify an address without the
+/// current password. All fields are plain strings, because the page itself reports missing and invalid values.
+package struct NewPasswordForm: Decodable {
+    /// The token of the link.
+    package let token: String
+    /// The new password.
+    package let newPassword: String
+    /// The repeated new password.
+    package let confirmPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token
+        case newPassword = "new_password"
+        case confirmPassword = "confirm_password"
+    }
+}
+
+/// The form of a page that only needs a link: to restore a former address, and to restore a deleted account.
+package struct LinkForm: Decodable {
+    /// The token of the link.
+    package let token: String
 }

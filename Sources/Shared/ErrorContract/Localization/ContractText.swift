@@ -106,7 +106,7 @@ public enum ContractText {
 
 extension ContractText {
     /// All texts of the contract that do not belong to one code, with unfilled placeholders.
-    static let all: [LocalizedText] = limits + passwords + screens + labels + fields + general
+    static let all: [LocalizedText] = limits + passwords + accounts + screens + labels + fields + general
 
     private static let limits = [
         tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater,
@@ -119,6 +119,7 @@ extension ContractText {
         passwordCommon,
         strengthWeak, strengthMedium, strengthStrong, passwordsDiffer, passwordChanged,
     ]
+    private static let accounts = [nextStepSent, emailVerified, emailChanged, emailRestored, accountRestored, accountDeleted]
     private static let screens = [
         fieldsEmpty, emailMissingTitle, emailMissing, emailMalformedTitle, emailMalformed, resetTitle, resetGreetingNamed,
         resetGreetingUnnamed, linkInvalidTitle, linkInvalid, linkExpiredTitle, linkExpired, resetSucceeded,
