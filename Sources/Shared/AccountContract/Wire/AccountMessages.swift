@@ -30,8 +30,8 @@ extension AccountPath {
     package static let verifyPasswordPage = page(.verifyEmail) + "/password"
 }
 
-/// The header fields of account requests.
-public enum AccountField {
+/// The names of header fields in account requests.
+public enum AccountHeader {
     /// The name of the device in the list of sessions.
     public static let deviceName = "X-Device-Name"
 }
