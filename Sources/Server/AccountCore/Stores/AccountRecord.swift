@@ -72,13 +72,13 @@ public struct FormerAddress: Hashable, Sendable {
 /// writes the value and applies its ``effects``, in one transaction.
 public struct AccountRecord: Hashable, Sendable {
     /// The account.
-    public internal(set) var account: Account
+    public package(set) var account: Account
     /// The former addresses that have not expired, oldest first.
-    public internal(set) var formerAddresses: [FormerAddress]
+    public package(set) var formerAddresses: [FormerAddress]
     /// The links that have not expired.
-    public internal(set) var links: [StoredLink]
+    public package(set) var links: [StoredLink]
     /// The changes of other stores that belong to the change of the record.
-    public internal(set) var effects = Effects()
+    public package(set) var effects = Effects()
 
     /// Changes of sessions, recovery tokens and the email queue that belong to the change of a record.
     public struct Effects: Hashable, Sendable {
@@ -93,11 +93,11 @@ public struct AccountRecord: Hashable, Sendable {
         }
 
         /// The sessions that end.
-        public internal(set) var sessions = SessionEnd.none
+        public package(set) var sessions = SessionEnd.none
         /// Whether all reset links and all links "this was not me" of the account become invalid.
-        public internal(set) var removesRecoveryTokens = false
+        public package(set) var removesRecoveryTokens = false
         /// The emails to add to the queue.
-        public internal(set) var intents: [MailIntent] = []
+        public package(set) var intents: [MailIntent] = []
     }
 
     /// Creates a record from stored values.
@@ -164,7 +164,9 @@ extension AccountRecord {
     mutating func setPassword(_ hash: String, confirmation: MailIntent) {
         account.passwordHash = hash
         account.epoch += 1
+        links.removeAll { $0.purpose == .confirmEmail || $0.purpose == .verifyEmail }
         endAllSessions()
+        effects.removesRecoveryTokens = true
         effects.intents.append(confirmation)
     }
 
