@@ -1,6 +1,6 @@
-public import AccountContract
+import AccountContract
 public import AccountCore
-public import ErrorContract
+import ErrorContract
 import Synchronization
 
 /// Email delivery for tests: runs a script for each attempt, then stores the email in memory.

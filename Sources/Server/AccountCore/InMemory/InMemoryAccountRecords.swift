@@ -177,10 +177,9 @@ extension InMemoryState {
     /// Removes an account with everything that is stored about it.
     fileprivate mutating func remove(_ id: Account.ID, at now: Date) {
         guard let account = accounts.removeValue(forKey: id) else { return }
-        let emails = Set(
-            [account.email] + (formerAddresses[id] ?? []).map(\.email)
-                + links.values.filter { $0.accountID == id }.map(\.recipient)
-        )
+        // Not the addresses that it wanted to change to, and no expired ones: they may belong to other people.
+        let former = (formerAddresses[id] ?? []).filter { $0.expiresAt > now }.map(\.email)
+        let emails = Set([account.email] + former)
         addresses[account.email.normalized] = nil
         endSessions(of: id)
         resetTokens = resetTokens.filter { $0.value.token.accountID != id }

@@ -50,8 +50,9 @@ public protocol AccountRecordStore: Sendable {
     ///     none.
     ///   - limit: The largest number of accounts.
     func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate]
-    /// Removes accounts that still are candidates, with everything that is stored about them and their addresses. Records their ids as
-    /// unlisted purges, and an event with a random id, in the same transaction.
+    /// Removes accounts that still are candidates, with everything that is stored about them: also the emails and registrations that were
+    /// requested for their present address or an unexpired former one. Records their ids as unlisted purges, and an event with a random
+    /// id, in the same transaction.
     /// - Parameters:
     ///   - ids: The accounts.
     ///   - now: The time.
