@@ -1,4 +1,4 @@
-public import AccountContract
+import AccountContract
 public import AccountCore
 import Crypto
 import ErrorContract
