@@ -121,7 +121,7 @@ private enum RegistrationRequests {
 extension APIParameter {
     /// The header with the name of the device.
     static let deviceName = APIParameter(
-        name: AccountField.deviceName,
+        name: AccountHeader.deviceName,
         place: .header,
         schema: .text(),
         about: """
