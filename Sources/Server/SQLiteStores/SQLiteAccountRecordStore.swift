@@ -218,15 +218,13 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                     arguments: arguments + ["id": id.description]
                 )
                 guard let found else { continue }
+                // Not the addresses that it wanted to change to, and no expired ones: they may belong to other people.
                 addresses.insert(found)
                 addresses.formUnion(
                     try String.fetchAll(
                         database,
-                        sql: """
-                            SELECT email_key FROM former_address WHERE account_id = ?1
-                            UNION SELECT email_key FROM account_link WHERE account_id = ?1
-                            """,
-                        arguments: [id.description]
+                        sql: "SELECT email_key FROM former_address WHERE account_id = ? AND expires_at > ?",
+                        arguments: [id.description, now.timeIntervalSince1970]
                     )
                 )
                 try Self.remove(id, at: now, in: database)
