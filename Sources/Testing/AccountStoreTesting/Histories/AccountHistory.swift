@@ -37,6 +37,8 @@ public final class AccountHistory {
     private var tokens: [Int: Authentication.Opened] = [:]
     /// The number of emails that were sorted into mailboxes.
     private var sorted = 0
+    /// The number of successful steps, by the name of the step. A test uses it to check that the histories reach all steps.
+    public private(set) var successes: [String: Int] = [:]
     /// The steps so far, for a report.
     private var steps: [String] = []
 
@@ -48,6 +50,7 @@ public final class AccountHistory {
         let keys = ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
         let gate = try HashingGate(hashing: hashing, width: 1)
         let now = clock.now
+        let silent = Logger(label: "history") { _ in SwiftLogNoOpLogHandler() }
         let devices = DeviceTokens(keys: keys)
         let policy = PasswordPolicy()
         authentication = Authentication(
@@ -57,7 +60,7 @@ public final class AccountHistory {
             intents: stores.intents,
             gate: gate,
             tokens: AccessTokens(
-                keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: now),
+                keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: now, logger: silent),
                 audience: "Notes"
             ) { "https://accounts.example.com" },
             devices: devices,
@@ -105,7 +108,7 @@ public final class AccountHistory {
             schedule: schedule,
             clock: ContinuousClock(),
             now: now,
-            logger: Logger(label: "history") { _ in SwiftLogNoOpLogHandler() }
+            logger: silent
         )
     }
 
@@ -119,6 +122,7 @@ public final class AccountHistory {
                 let expected = model.apply(step)
                 let actual = try await perform(step)
                 try require(actual, equals: expected, "The result of \(step)")
+                if actual { successes[step.name, default: 0] += 1 }
                 try await checkSessions(using: &random)
                 try model.checkOwnership()
             }
@@ -233,7 +237,9 @@ public final class AccountHistory {
             var account = try await stores.records.find(digest, at: clock.now())?.link.accountID
             if account == nil { account = try await stores.resetTokens.find(digest, at: clock.now())?.account.id }
             if account == nil { account = try await stores.accountLockTokens.find(digest, at: clock.now())?.id }
-            guard let address = (0..<HistoryModel.addressCount).first(where: { (try? email($0)) == mail.recipient }) else { continue }
+            guard let address = (0..<HistoryModel.addressCount).first(where: { (try? email($0)) == mail.recipient }) else {
+                continue
+            }
             try model.receive(token.rawValue, kind: mail.subject, at: address, account: account)
         }
         sorted = mails.count

@@ -71,6 +71,25 @@ struct HistoryModel {
     /// Returns the time of the last refresh of a session.
     func refreshedAt(_ session: Int) -> Date { Date.after(sessions[session].refreshedAt) }
 
+    /// Returns all sessions of a person, oldest first.
+    func sessions(of person: Person) -> [Int] { sessions.indices.filter { sessions[$0].person == person } }
+
+    /// Returns the sessions of a person whose access tokens are valid.
+    func usableSessions(of person: Person) -> [Int] { sessions(of: person).filter { caller($0) != nil } }
+
+    /// Returns the password of a session's account, if the person of the session knows it.
+    func knownPassword(ofSession session: Int) -> Int? {
+        accounts[sessions[session].account].password.flatMap { known[sessions[session].person]?.contains($0) == true ? $0 : nil }
+    }
+
+    /// Returns the addresses and passwords with which a person can sign in.
+    func accounts(openTo person: Person) -> [(address: Int, password: Int)] {
+        accounts.compactMap { account in
+            guard account.isUsable, let password = account.password, known[person]?.contains(password) == true else { return nil }
+            return (account.address, password)
+        }
+    }
+
     /// Records the id of the account of a session.
     mutating func bind(_ session: Int, to id: Account.ID?) {
         accounts[sessions[session].account].id = id
@@ -122,7 +141,9 @@ struct HistoryModel {
             return true
         case .activate(let mail, let password, _):
             learn(password, mails[mail].reader)
-            guard mails[mail].kind == "activate", isFresh(mail, Self.day), isFree(mails[mail].address, for: nil) else { return false }
+            guard mails[mail].kind == "activate", isFresh(mail, Self.day), isFree(mails[mail].address, for: nil) else {
+                return false
+            }
             for other in mails.indices where mails[other].kind == "activate" && mails[other].address == mails[mail].address {
                 mails[other].isUsed = true
             }
@@ -132,7 +153,9 @@ struct HistoryModel {
         case .verify(let mail, let proof): return verify(mail, proof)
         case .reset(let mail, let password, let person): return reset(mail, password, person)
         case .signIn(let person, let address, let password, _):
-            guard let account = current(address), accounts[account].password == password, accounts[account].isUsable else { return false }
+            guard let account = current(address), accounts[account].password == password, accounts[account].isUsable else {
+                return false
+            }
             open(account, by: person)
             return true
         case .refresh(let session):
@@ -177,7 +200,8 @@ struct HistoryModel {
                 accounts[number].isPurged = true
                 endSessions(of: number)
                 // The registrations for the address of a removed account are removed, too.
-                for mail in mails.indices where mails[mail].kind == "activate" && addresses(of: number).contains(mails[mail].address) {
+                for mail in mails.indices
+                where mails[mail].kind == "activate" && addresses(of: number).contains(mails[mail].address) {
                     mails[mail].isUsed = true
                 }
             }
@@ -215,7 +239,9 @@ struct HistoryModel {
         accounts[account].isLocked = false
         accounts[account].isLeaked = false
         accounts[account].epoch += 1
-        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account { mails[other].isUsed = true }
+        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account {
+            mails[other].isUsed = true
+        }
         endSessions(of: account)
         return true
     }
@@ -258,13 +284,16 @@ struct HistoryModel {
     }
 
     private mutating func lock(_ mail: Int) -> Bool {
-        guard ["changed", "new_device"].contains(mails[mail].kind), isFresh(mail, 7 * Self.day), let account = mails[mail].account,
+        guard ["changed", "new_device"].contains(mails[mail].kind), isFresh(mail, 7 * Self.day),
+            let account = mails[mail].account,
             accounts[account].isRecoverable
         else { return false }
         mails[mail].isUsed = true
         accounts[account].isLocked = true
         accounts[account].epoch += 1
-        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account { mails[other].isUsed = true }
+        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account {
+            mails[other].isUsed = true
+        }
         endSessions(of: account)
         return true
     }
@@ -332,7 +361,9 @@ struct HistoryModel {
     }
 
     private mutating func endSessions(of account: Int, except kept: Int? = nil) {
-        for session in sessions.indices where sessions[session].account == account && session != kept { sessions[session].isAlive = false }
+        for session in sessions.indices where sessions[session].account == account && session != kept {
+            sessions[session].isAlive = false
+        }
     }
 
     private mutating func set(_ password: Int, of account: Int) {

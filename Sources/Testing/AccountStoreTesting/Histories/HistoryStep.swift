@@ -41,58 +41,75 @@ enum HistoryStep {
     case wait(TimeInterval)
     case purge
 
-    /// Returns a random step that a person can take with what the person knows.
+    /// The name of the step, without its arguments.
+    var name: String { String("\(self)".prefix { $0 != "(" }) }
+
+    /// Returns a random step that a person can take with what the person knows. Most steps can succeed; some use wrong passwords, ended
+    /// sessions, old links, and links for another purpose.
     static func random(_ model: HistoryModel, using random: inout some RandomNumberGenerator) -> HistoryStep {
         let person: Person = Bool.random(using: &random) ? .owner : .attacker
         let address = Int.random(in: 0..<HistoryModel.addressCount, using: &random)
-        let fresh = model.nextPassword
-        let next = model.sessions.count
-        let known = model.known[person]?.randomElement(using: &random)
-        // Mostly a recent link. Old ones test that links stay invalid.
-        let mails = model.mails.indices.filter { model.mails[$0].reader == person }.suffix(12)
-        let mail = mails.suffix(Bool.random(using: &random) ? 3 : 12).randomElement(using: &random)
-        let session = model.sessions.indices.filter { model.sessions[$0].person == person }.suffix(6).randomElement(using: &random)
-        let pick = Int.random(in: 0..<100, using: &random)
-        switch pick {
-        case 0..<6: return .register(person, address: address, password: fresh, session: next)
-        case 6..<8: return .requestRegistration(address: address)
-        case 8..<10: return .requestVerification(address: address)
-        case 10..<16: return .requestReset(address: address)
-        case 16..<26: if let known { return .signIn(person, address: address, password: known, session: next) }
-        case 26..<32: if let session { return .refresh(session: session) }
-        case 32..<35: if let session { return .signOut(session: session) }
-        case 35..<39: if let session, let known { return .changePassword(session: session, current: known, new: fresh, next: next) }
-        case 39..<47: if let session, let known { return .requestEmailChange(session: session, password: known, address: address) }
-        case 47..<50: if let session, let known { return .delete(session: session, password: known) }
-        case 50..<52: if let session { return .endOtherSessions(session: session) }
-        case 52..<80:
-            if let mail { return useLink(mail, model, person, session, known, fresh, next, using: &random) }
-        case 80..<83:
-            if let password = model.known[.owner]?.max() { return .leak(password: password) }
-        case 83..<86: return .wait([60, 3_700, 90_000, 700_000].randomElement(using: &random) ?? 60)
-        case 86..<88: return .purge
-        default: return .deliver
+        let (fresh, next) = (model.nextPassword, model.sessions.count)
+        let isCareless = Int.random(in: 0..<6, using: &random) == 0
+        let usable = model.usableSessions(of: person)
+        let session = (isCareless || usable.isEmpty ? Array(model.sessions(of: person).suffix(6)) : usable).randomElement(
+            using: &random
+        )
+        let anyPassword = model.known[person]?.randomElement(using: &random)
+        let password = session.flatMap { isCareless ? anyPassword : model.knownPassword(ofSession: $0) ?? anyPassword }
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<5: return .register(person, address: address, password: fresh, session: next)
+        case 5..<7: return .requestRegistration(address: address)
+        case 7..<9: return .requestVerification(address: address)
+        case 9..<14: return .requestReset(address: address)
+        case 14..<18: if let session { return .refresh(session: session) }
+        case 18..<20: if let session { return .signOut(session: session) }
+        case 20..<24:
+            if let session, let password { return .changePassword(session: session, current: password, new: fresh, next: next) }
+        case 24..<36:
+            if let session, let password { return .requestEmailChange(session: session, password: password, address: address) }
+        case 36..<38: if let session, let password { return .delete(session: session, password: password) }
+        case 38..<39: if let session { return .endOtherSessions(session: session) }
+        case 39..<69:
+            if let step = useLink(model, person, fresh, next, using: &random) { return step }
+        case 69..<72: if let password = model.known[.owner]?.max() { return .leak(password: password) }
+        case 72..<73: return .wait([3_700, 90_000, 700_000].randomElement(using: &random) ?? 60)
+        case 73..<75: return .wait(60)
+        case 75..<76: return .purge
+        case 76..<90: return .deliver
+        default: break
         }
-        return .deliver
+        let accounts = model.accounts(openTo: person)
+        if !isCareless, let (address, password) = accounts.randomElement(using: &random) {
+            return .signIn(person, address: address, password: password, session: next)
+        }
+        return anyPassword.map { .signIn(person, address: address, password: $0, session: next) }
+            ?? .register(person, address: address, password: fresh, session: next)
     }
 
-    /// Returns a use of a link: mostly for its purpose, sometimes for another one.
+    /// Returns a use of a link: mostly of a new one, for its purpose.
     private static func useLink(
-        _ mail: Int,
         _ model: HistoryModel,
         _ person: Person,
-        _ session: Int?,
-        _ known: Int?,
         _ fresh: Int,
         _ next: Int,
         using random: inout some RandomNumberGenerator
-    ) -> HistoryStep {
+    ) -> HistoryStep? {
+        let mails = model.mails.indices.filter { model.mails[$0].reader == person }
+        let unused = mails.filter { !model.mails[$0].isUsed }
+        let isOld = Int.random(in: 0..<5, using: &random) == 0
+        guard let mail = (isOld || unused.isEmpty ? mails.suffix(20) : unused.suffix(8)).randomElement(using: &random) else {
+            return nil
+        }
         let kinds = ["reset", "changed", "verify_email", "activate", "confirm_email", "email_changed", "account_deleted"]
-        let isMisused = Int.random(in: 0..<10, using: &random) == 0
+        let isMisused = Int.random(in: 0..<12, using: &random) == 0
         let kind = isMisused ? kinds.randomElement(using: &random) ?? "reset" : model.mails[mail].kind
-        var proofs: [Proof] = []
-        if let session { proofs.append(.session(session)) }
-        if let known { proofs.append(.password(known)) }
+        var proofs: [Proof] = model.usableSessions(of: person).filter { model.sessions[$0].account == model.mails[mail].account }
+            .map {
+                .session($0)
+            }
+        if proofs.isEmpty || isOld { proofs = model.sessions(of: person).suffix(3).map { .session($0) } }
+        proofs += (model.known[person] ?? []).sorted().suffix(2).map { .password($0) }
         let proof = proofs.randomElement(using: &random)
         switch kind {
         case "changed", "new_device": return .lock(mail: mail)
@@ -100,7 +117,7 @@ enum HistoryStep {
             let choice = Bool.random(using: &random) ? proof : nil
             return .verify(mail: mail, choice ?? .newPassword(fresh))
         case "activate": return .activate(mail: mail, password: fresh, session: next)
-        case "confirm_email": return proof.map { .confirmEmail(mail: mail, $0) } ?? .deliver
+        case "confirm_email": return proof.map { .confirmEmail(mail: mail, $0) }
         case "email_changed", "former_account_deleted": return .undoEmail(mail: mail)
         case "account_deleted": return .keep(mail: mail)
         default: return .reset(mail: mail, password: fresh, person)
