@@ -1,3 +1,4 @@
+public import AccountContract
 public import AccountCore
 public import Foundation
 
@@ -20,8 +21,8 @@ public import Foundation
 /// Each file is first written under a hidden name and then moved, so readers never see a part of an email. Files are only readable by their
 /// owner, because emails contain links that authenticate. File names begin with the time, so they sort by time.
 ///
-/// Several tasks and processes can use one folder at the same time. Nothing removes old emails.
-public struct MailboxFolder: MailDelivery {
+/// Several tasks and processes can use one folder at the same time. Emails stay until ``removeMails(to:)`` removes those of an address.
+public struct MailboxFolder: MailDelivery, SentMailStore {
     /// The folder.
     public let directory: URL
     private let now: @Sendable () -> Date
@@ -83,5 +84,35 @@ public struct MailboxFolder: MailDelivery {
         let file = directory.appending(path: "\(id).eml")
         guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
         return StoredMail(id: id, message: String(decoding: data, as: UTF8.self))
+    }
+
+    /// Removes all emails to an address, including those that a killed process has not finished. Blocks the thread until all files have been
+    /// read.
+    /// - Parameter address: The address; upper and lower case count as one.
+    /// - Throws: The error of `FileManager` if the folder can't be read or a file can't be removed, or `CancellationError`.
+    /// - Complexity: O(n) for n files in the folder. All files are read.
+    public func removeMails(to address: EmailAddress) async throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        where name.hasSuffix(".eml") || name.hasPrefix(".") && name.hasSuffix(".tmp") {
+            try Task.checkCancellation()
+            let file = directory.appending(path: name)
+            guard let data = FileManager.default.contents(atPath: file.path), Self.recipient(of: data) == address else {
+                continue
+            }
+            do {
+                try FileManager.default.removeItem(at: file)
+            } catch CocoaError.fileNoSuchFile {
+                // Another process removed the email, or gave it its final name.
+                let finished = directory.appending(path: "\(name.dropFirst().dropLast(4)).eml")
+                if name.hasSuffix(".tmp") { try? FileManager.default.removeItem(at: finished) }
+            }
+        }
+    }
+
+    /// Returns the recipient of a message; `nil` if it has no complete header `To`.
+    private static func recipient(of message: Data) -> EmailAddress? {
+        let lines = String(decoding: message, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)
+        guard let line = lines.prefix(while: { !$0.isEmpty }).first(where: { $0.hasPrefix("To: ") }) else { return nil }
+        return try? EmailAddress(String(line.dropFirst(4)))
     }
 }
