@@ -128,7 +128,8 @@ public struct Registration: Sendable {
         return link
     }
 
-    /// Creates the account of a link, with a verified address, and signs it in.
+    /// Creates the account of a link, with a verified address, and signs it in. Use ``create(by:password:)`` for a client that doesn't keep
+    /// the session, such as a page.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the link usable, `AUTH_RESET_TOKEN_INVALID` or
     ///   `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     public func activate(
@@ -136,6 +137,12 @@ public struct Registration: Sendable {
         password: Password,
         on device: ClientDevice = ClientDevice()
     ) async throws -> Authentication.Opened {
+        try await authentication.open(try await create(by: token, password: password), on: device)
+    }
+
+    /// Creates the account of a link, with a verified address and without a session.
+    /// - Throws: ``AccountError`` like ``activate(_:password:on:)``.
+    public func create(by token: ResetToken, password: Password) async throws -> Account {
         let link = try await find(token)
         guard let firstName = link.firstName else { throw AccountError.resetTokenInvalid }
         try policy.require(password, email: link.recipient, firstName: firstName)
@@ -150,7 +157,7 @@ public struct Registration: Sendable {
         )
         guard try await records.activate(link.digest, as: account, at: now()) else { throw AccountError.resetTokenInvalid }
         audit?.note(.registered, of: account.id)
-        return try await authentication.open(account, on: device)
+        return account
     }
 }
 

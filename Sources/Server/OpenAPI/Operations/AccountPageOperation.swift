@@ -52,7 +52,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Send the form that creates an account",
                 "Creates the account of the link. Its address is verified.",
                 Self.newPassword,
-                done: .page(200, "The account was created.", headers: [RecoveryPageOperation.deviceCookie]),
+                done: .page(200, "The account was created. The user signs in in the app."),
                 limits: [.tokenIP]
             )
         case .openConfirmPage:
