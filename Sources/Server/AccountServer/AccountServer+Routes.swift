@@ -99,7 +99,26 @@ extension AccountServer {
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
             authentication: authentication,
+            registration: registration,
             limits: limits,
+            shares: shares,
+            idempotency: idempotency,
+            reader: configuration.reader,
+            localization: localization
+        ).add(to: router)
+        AccountSettingsRoutes<Context>(
+            settings: settings,
+            authentication: authentication,
+            limits: limits,
+            idempotency: idempotency,
+            reader: configuration.reader,
+            localization: localization
+        ).add(to: router)
+        AccountLinkRoutes<Context>(
+            links: links,
+            authentication: authentication,
+            limits: limits,
+            shares: shares,
             idempotency: idempotency,
             reader: configuration.reader,
             localization: localization
@@ -194,6 +213,12 @@ extension APISettings {
         self.init(appName: configuration.appName, version: AccountServer.version)
         baseURL = configuration.publicBaseURL
         errorForm = configuration.errorForm
+        registration =
+            switch configuration.accountRules.registration {
+            case .open: .open
+            case .blind: .blind
+            case .closed: .closed
+            }
         minimumPasswordLength = configuration.passwordPolicy.minimumLength
         needsLettersAndDigits = configuration.passwordPolicy.requiresLettersAndDigits
         if configuration.limits.mode == .enforce {

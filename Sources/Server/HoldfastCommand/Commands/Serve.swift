@@ -38,6 +38,12 @@ struct Serve: AsyncParsableCommand {
               LIMIT_LOGIN_DEVICE                     wrong passwords of one device that signed in before (10/900)
               LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    session refreshes (60/60), registrations (10/3600) of one client
               LIMIT_TOKEN_IP                         links validated or used by one client (30/60)
+              LIMIT_REGISTER_EMAIL                   blind registrations for one address (3/3600)
+              LIMIT_VERIFY_EMAIL                     requests to verify one address (3/3600)
+              LIMIT_ACCOUNT_IP                       changes of accounts by one client (120/60)
+              LIMIT_ACCOUNT_CHANGE                   changes of one account without its password (60/3600)
+              LIMIT_ACCOUNT_PASSWORD                 password checks of one account in a session or with a link (10/3600)
+              LIMIT_CHANGE_EMAIL, LIMIT_EXPORT       new addresses of one account (3/3600), its exports (3/86400)
               LIMIT_…_WIDE                           multiples of the quota for a /56 or /24, and for a /48 (4,16)
               LIMIT_MEMORY_MB                        memory of all limits (128)
               RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nothing) or off
@@ -55,6 +61,11 @@ struct Serve: AsyncParsableCommand {
               IDEMPOTENCY_KEY_HOURS                  the lifetime of an Idempotency-Key in hours (24)
               IDEMPOTENCY_MEGABYTES                  the space for such keys in the database (1024)
               PASSWORD_RESET_SUBJECT, _PREVIEW       replace the standard subject and preview text
+              REGISTRATION                           open (default); blind, which reveals no account: an email creates it; or closed
+              REQUIRE_VERIFIED_EMAIL                 true: only users with a verified address can sign in (false)
+              DELETION_GRACE_DAYS                    days from the deletion of an account to its removal, 0 to 365 (7)
+              UNVERIFIED_DAYS                        days after which never verified, unused accounts are removed; 0 for never (0)
+              NEW_DEVICE_EMAILS                      an email at the first sign-in from a new kind of device (true)
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
               DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE instead of the file in the data folder;

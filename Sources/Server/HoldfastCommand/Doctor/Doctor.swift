@@ -17,7 +17,9 @@ struct Doctor: Sendable {
         async let mail = examineMail()
         async let link = examineLinks()
         let data = await examineData()
-        let settings = [examineConfiguration(), examineCertificate(), examineOperations()].compactMap { $0 }
+        let settings = [examineConfiguration(), examineRegistration(), examineCertificate(), examineOperations()].compactMap {
+            $0
+        }
         return settings + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
 
@@ -40,6 +42,17 @@ struct Doctor: Sendable {
             )
         }
         return .good("configuration", "can be used; \(mode)")
+    }
+
+    private func examineRegistration() -> Finding? {
+        let mode = configuration.accountRules.registration
+        guard mode == .open else { return .good("registration", "is \(mode.rawValue)") }
+        guard configuration.environment == .production else { return nil }
+        return .advice(
+            "registration",
+            "is open: its response reveals whether an address has an account",
+            "set REGISTRATION=blind, when all installed apps handle its response; see docs/operations/accounts.md"
+        )
     }
 
     private func examineOperations() -> Finding? {

@@ -45,7 +45,7 @@ extension Users {
                 Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
             } else {
                 for event in events {
-                    let kind = event.kind.rawValue.padding(toLength: 16, withPad: " ", startingAt: 0)
+                    let kind = event.kind.rawValue.padding(toLength: 22, withPad: " ", startingAt: 0)
                     let client = (event.origin.client ?? "-").padding(toLength: 20, withPad: " ", startingAt: 0)
                     Terminal.say("\(event.time.formatted(.iso8601))  \(kind)  \(client)  \(event.origin.requestID ?? "-")")
                 }

@@ -49,7 +49,7 @@ struct ClusterStory: Sendable {
                 .register(email: email, password: password, firstName: try FirstName("Ana"))
             let user = try await client(2, store).signIn(email: email, password: password)
             try await client(3, store).refresh()
-            guard user == registered, try await client(1, store).me() == user else {
+            guard user == registered.user, try await client(1, store).me() == user else {
                 throw DemoStory.Unexpected(description: "the servers return different accounts")
             }
             return "one account and one session; the access token is valid on each server"
