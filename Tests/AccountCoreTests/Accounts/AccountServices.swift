@@ -104,7 +104,7 @@ struct AccountServices: Sendable {
     }
 
     /// Delivers all pending emails and returns them, in the order of their delivery.
-    func mails() async throws -> [Mail] {
+    func mails(rendering: any MailRendering = PlainRendering()) async throws -> [Mail] {
         let delivery = ScriptedDelivery()
         let worker = MailWorker(
             intents: stores.intents,
@@ -112,7 +112,7 @@ struct AccountServices: Sendable {
             tokens: stores.resetTokens,
             accountLockTokens: stores.accountLockTokens,
             records: stores.records,
-            rendering: PlainRendering(),
+            rendering: rendering,
             delivery: delivery,
             rules: RecoveryRules(),
             schedule: .init(pause: .zero...(.zero)),
