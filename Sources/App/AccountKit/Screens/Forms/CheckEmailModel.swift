@@ -23,7 +23,8 @@ public final class CheckEmailModel: FormModel {
     /// The address of the mailbox.
     public let email: EmailAddress
     /// The text about the last email that was sent again; `nil` if there is none.
-    public private(set) var notice: String?
+    override public var notice: String? { sent }
+    private var sent: String?
     private let kind: Email
     private let pause: Cooldown
 
@@ -88,7 +89,7 @@ public final class CheckEmailModel: FormModel {
     }
 
     override func succeed(_ message: String) {
-        notice = message
+        sent = message
         texts.introduction = ContractText.checkEmail(email.text)
         texts.button = ContractText.sendAgain
         pause.start()

@@ -128,6 +128,9 @@ public class FormModel: StandardScreenModel {
     /// Updates ``secondsLeft`` once per second, and returns when it is 0.
     public func runCountdown() async {}
 
+    /// The text under the button, such as that an email was sent again; `nil` if there is none.
+    public var notice: String? { nil }
+
     /// The action that follows a success.
     public var nextAction: ErrorPresentation.Action { .dismiss }
 
@@ -311,6 +314,12 @@ extension FormModel {
             case .currentPassword: ContractText.currentPassword
             }
         return presenter.text(texts.labels[field] ?? usual)
+    }
+
+    /// The address of the account, if the link of a form with a new password contained it: for a read-only field by which password
+    /// managers find the account.
+    public var username: String? {
+        fields.contains(.password) && !fields.contains(.email) ? (self as? AccountLinkModel)?.link?.email?.text : nil
     }
 
     /// Whether a field has a password. Then the screen has a switch that makes it readable.
