@@ -51,7 +51,7 @@ struct Doctor: Sendable {
         return .advice(
             "registration",
             "is open: its response reveals whether an address has an account",
-            "set REGISTRATION=blind, when all installed apps handle its response; see docs/operations/accounts.md"
+            "set REGISTRATION=blind, when all installed apps handle its response; see docs/server/accounts.md"
         )
     }
 
