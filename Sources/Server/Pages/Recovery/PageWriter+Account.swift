@@ -18,13 +18,8 @@ extension PageWriter {
         case .form(let change, let token, let address, let problem):
             fill(&content, with: change, token: token, address: address, problem: problem)
         case .undecided(let change):
-            content["notice"] = notice(
-                "bad",
-                ContractText.linkInvalidTitle,
-                PageTexts.linkIncomplete,
-                change.texts.expired,
-                isUndecided: true
-            )
+            // The script hides it if there is a token after `#`.
+            content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete, isUndecided: true)
             fill(&content, with: change, token: nil, address: nil, problem: nil)
         case .done(let outcome):
             content["notice"] = notice("good", PageTexts.successHeading, outcome.text)
@@ -35,8 +30,8 @@ extension PageWriter {
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, PageTexts.linkUsed, change.texts.expired)
             // An address that can't be restored may still be the present one.
             if change == .undoEmail { content["request"] = requestForm(heading: ContractText.resetTitle) }
-        case .invalidLink(let change):
-            content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete, change.texts.expired)
+        case .invalidLink:
+            content["notice"] = notice("bad", ContractText.linkInvalidTitle, PageTexts.linkIncomplete)
         }
     }
 
@@ -55,9 +50,12 @@ extension PageWriter {
         let currentProblem = problem.flatMap { $0.isOfNewPassword ? nil : $0.text }
         switch change {
         case .verifyEmail:
-            content["confirm"] = confirmForm(change, token: token, address: address, problem: currentProblem)
+            var confirm = confirmForm(change, token: token, address: address, problem: currentProblem)
+            confirm["isFocused"] = newProblem == nil
+            content["confirm"] = confirm
             var form = passwordForm(token: token, email: address, problem: newProblem)
             form["isSecond"] = true
+            form["isFocused"] = newProblem != nil
             fill(&form, PageTexts.chooseInstead, address: nil, isHidden: token == nil)
             form["action"] = settings.basePath + AccountPath.verifyPasswordPage
             content["reset"] = form
@@ -90,6 +88,7 @@ extension PageWriter {
             "token": token?.rawValue ?? "",
             "email": address?.text ?? "",
             "problem": problem.map(say),
+            "isFocused": true,
             "passwordLabel": say(PageTexts.currentPassword),
             "show": say(PageTexts.show),
             "hide": say(PageTexts.hide),

@@ -147,6 +147,7 @@ struct PageWriter {
             "token": token?.rawValue ?? "",
             "email": email?.text ?? "",
             "problem": problem.map(say),
+            "isFocused": true,
             "minimum": minimum,
         ]
         for (name, text) in texts { form[name] = say(text) }
