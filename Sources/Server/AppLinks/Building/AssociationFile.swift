@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The `apple-app-site-association` file of a server whose emails contain reset links.
+/// The `apple-app-site-association` file, which makes iOS open the reset links of a server's emails in an app.
 ///
 /// ```swift
 /// let app = try AppIdentifier("ABCDE12345.com.example.notes")
@@ -17,9 +17,9 @@ import StrictJSON
 /// "webcredentials":{"apps":["ABCDE12345.com.example.app"]}}
 /// ```
 ///
-/// See Apple, "Supporting associated domains" and "applinks.Details.Components". The file has two components: the first one matches links
-/// with a token in the query, and the second one matches links with a fragment. A link without a token stays in the browser. The service
-/// `webcredentials` makes iOS save the new password for the domain.
+/// The file has two components, which are patterns of links. The first one matches links with a token in the query, and the second one
+/// matches links with a fragment. A link without a token stays in the browser. The service `webcredentials` makes iOS save the new password
+/// for the domain. See Apple, "Supporting associated domains" and "applinks.Details.Components".
 ///
 /// For Android, use ``AssetLinks``. To check a file that was written by hand, use ``AssociationLint``.
 public struct AssociationFile: Hashable, Sendable {
@@ -37,9 +37,9 @@ public struct AssociationFile: Hashable, Sendable {
 
     /// Creates a file.
     /// - Parameters:
-    ///   - apps: At least one app, without duplicates. If several are installed, the first one opens the link.
-    ///   - basePath: The path of the configured address of links, percent-encoded. `/reset-password` is appended unless the path ends with
-    ///     it.
+    ///   - apps: At least one app, without duplicates. If several apps are installed, the first one in the list opens the link.
+    ///   - basePath: The path of the configured address of links, percent-encoded. `/reset-password` is appended unless the path already
+    ///     ends with `/reset-password`.
     /// - Throws: ``AppLinksError`` with the code ``AppLinksError/Code/noApps``, ``AppLinksError/Code/repeatedApp`` or
     ///   ``AppLinksError/Code/badBasePath``.
     public init(apps: [AppIdentifier], basePath: String = "/") throws(AppLinksError) {
@@ -53,7 +53,7 @@ public struct AssociationFile: Hashable, Sendable {
         linkPath = try Self.linkPath(below: basePath)
     }
 
-    /// The file as JSON in UTF-8. The same configuration produces the same bytes. Each access encodes the file again, so store the result.
+    /// The file as JSON in UTF-8. The same apps and path produce the same bytes. Each access encodes the file again, so store the result.
     public var bytes: [UInt8] {
         let ids = JSONValue.array(apps.map { .string($0.description) })
         let components: JSONValue = [
@@ -89,7 +89,7 @@ public struct AssociationFile: Hashable, Sendable {
     }
 }
 
-/// The reason why a configuration is invalid. Two errors are equal if their codes are equal; their messages may differ.
+/// The reason why a configuration is invalid. Two errors with the same code are equal, even if their messages differ.
 public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of problem. Codes are stable. Later versions may add codes, so treat an unknown code like any other problem.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -117,7 +117,7 @@ public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// The kind of problem.
     public let code: Code
-    /// A sentence with the fix.
+    /// The problem and its fix, in one or more sentences.
     public let message: String
 
     public var description: String { message }
@@ -125,7 +125,7 @@ public struct AppLinksError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Creates an error.
     /// - Parameters:
     ///   - code: The kind of problem.
-    ///   - message: A sentence with the fix.
+    ///   - message: The problem and its fix, in one or more sentences.
     public init(code: Code, message: String) {
         self.code = code
         self.message = message
