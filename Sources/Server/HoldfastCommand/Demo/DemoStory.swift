@@ -6,21 +6,21 @@ import HoldfastURLSession
 import ResilientHTTP
 import Timekeeping
 
-/// The demo of one server: an account, a password reset in Spanish, refused credentials, and the behavior of a client in failure scenarios.
+/// The demo of one server: an account, a password reset in Spanish, and refused credentials. It ends with a client in failure scenarios.
 struct DemoStory: Sendable {
     let url: URL
     let printer: DemoPrinter
-    /// The delay in seconds that an overloaded server requests. Busy environments need a longer one, so that it is noticeable.
+    /// The delay in seconds that an overloaded server requests. On a busy machine, a longer delay is needed to be noticeable.
     var delay = 1
 
-    /// A step did not end as expected.
+    /// The error of a step with an unexpected result.
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
     }
 
     /// Runs all steps.
-    /// - Returns: The steps, to which others can be added.
-    /// - Throws: ``Unexpected`` at the first step that does not end as expected.
+    /// - Returns: The steps, to which the caller can add more.
+    /// - Throws: ``Unexpected`` at the first step with an unexpected result.
     @discardableResult
     func run() async throws -> Steps {
         let email = try EmailAddress("ana@example.com")
@@ -106,7 +106,7 @@ struct DemoStory: Sendable {
         let messages: [MailboxItem]
     }
 
-    /// Returns the newest email, after the worker has delivered one.
+    /// Returns the newest email, after the mail worker has delivered an email.
     private func latestMail(_ api: APIClient) async throws -> MailboxItem {
         for _ in 0..<200 {
             let mailbox: Mailbox = try await api.get("/dev/mailbox")
@@ -125,12 +125,12 @@ struct DemoStory: Sendable {
 struct DemoPrinter: Sendable {
     let isColored: Bool
 
-    /// Prints a step that ended as expected.
+    /// Prints a step with the expected result.
     func done(_ number: Int, _ title: String, _ outcome: String) {
         line(number, title, outcome, mark: "ok", color: "32")
     }
 
-    /// Prints a step that did not end as expected.
+    /// Prints a step with an unexpected result.
     func failed(_ number: Int, _ title: String, _ outcome: String) {
         line(number, title, outcome, mark: "failed", color: "31")
     }
@@ -143,7 +143,7 @@ struct DemoPrinter: Sendable {
         if !outcome.isEmpty { Terminal.say("      \(detail)") }
     }
 
-    /// Shows the progress of a step: on a terminal in a line that the next one replaces.
+    /// Shows the progress of a step. On a terminal, the next line replaces the progress.
     func progress(_ text: String) {
         isColored ? Terminal.show("\(Self.emptyLine)      \(text) …") : Terminal.say("      \(text) …")
     }

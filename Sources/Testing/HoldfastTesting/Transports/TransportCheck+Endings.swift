@@ -170,6 +170,6 @@ extension TransportCheck {
         }
         // Reading a body may also throw Swift's cancellation error.
         let isCancelled = end is CancellationError || (end as? TransportError)?.code == .cancelled
-        try expect(isCancelled, "ended with \(end.map { "\($0)" } ?? "an answer")")
+        try expect(isCancelled, "ended with \(end.map { "\($0)" } ?? "a response")")
     }
 }
