@@ -36,8 +36,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
         self.user = user
     }
 
-    /// Waits until a call may be sent, sends the call, and reports its result. If the server refuses the call or requests a delay, the count
-    /// is saved before this method ends, so that the delay survives a restart. Any other result is saved with the next call.
+    /// Waits until a call may be sent, sends the call, and reports its result. If the server refuses the call or requests a delay, the
+    /// count is saved before this method ends, so that the delay survives a restart. Any other result is saved with the next call.
     /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`, or the error of the call.
     public func intercept(
         _ request: HTTPRequest,
