@@ -13,11 +13,11 @@ import Synchronization
 /// try await sleeper.value
 /// ```
 ///
-/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the task may begin to sleep after the clock has advanced. Its deadline
-/// is then too late, and no later call may reach that deadline.
+/// Call ``waitForSleepers(_:)`` before ``advance(by:)``. Otherwise, the clock may advance before the task begins to sleep. The deadline is
+/// then later than the test expects, and the task may never wake.
 ///
-/// The clock is thread-safe. Use ``QuickClock`` if a test waits for real sockets, because this clock can't know when their bytes arrive.
-/// - Complexity: Sleeping is O(1). Advancing is O(n) plus O(d log d) for n sleepers, d of which wake.
+/// The clock is thread-safe. If a test waits for real sockets, use ``QuickClock``, because this clock can't know when bytes arrive.
+/// - Complexity: Sleeping is O(1). Advancing is O(n + d log d) if d of n sleepers wake.
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, counted from its start.
     public struct Instant: InstantProtocol {
@@ -110,7 +110,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Stores a sleeper until it is due, and wakes the watchers that have waited for it.
+    /// Stores a sleeper until its deadline, and wakes the calls of ``waitForSleepers(_:)`` that have waited for the sleeper.
     ///
     /// If the deadline has passed or the task was canceled, the function resumes the sleeper at once. Continuations are resumed outside the
     /// lock, because they may run code of the caller.

@@ -184,7 +184,7 @@ extension RefreshStorm {
         return report
     }
 
-    /// Returns a response with the length of its body. Its header lines end with CRLF.
+    /// Returns a response with the length of its body. Header lines end with CRLF.
     private static func response(_ status: String, header: String = "", body: String = "") -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(header)\r\n\(body)"
     }

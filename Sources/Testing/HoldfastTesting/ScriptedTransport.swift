@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// Use this transport for tests of an app or a client that need no sockets. To test a transport itself, use ``LoopbackServer``.
 ///
-/// Each attempt of the client consumes one step, so a retry needs a step, too. Deadlines don't apply: every step returns at once. The
+/// Each attempt of the client consumes one step, so a retry also needs a step. Deadlines don't apply: every step returns at once. The
 /// transport is thread-safe. Concurrent requests get the steps in the order in which their bodies were read.
 ///
 /// Check ``sent`` at the end of a test: the number of requests shows the retries, and the header fields show the middleware.

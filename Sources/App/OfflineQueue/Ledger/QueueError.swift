@@ -12,7 +12,7 @@ public enum QueueError: Error, Sendable {
     case noIdentity
     /// The requests of the account have reached a limit of ``QueueLimits``. Remove dead letters, or wait until requests are sent.
     case full(Limit)
-    /// The body is larger than ``QueueLimits/body``, or it is a stream or a file.
+    /// The body is larger than ``QueueLimits/body``, or the body is a stream or a file.
     case unsuitableBody
     /// The queue has no such request: it was delivered or removed.
     case unknownRequest

@@ -77,13 +77,13 @@ extension OfflineQueue {
 
     /// Sends a request now if possible, and returns its response. Otherwise, the request stays stored and is sent later.
     ///
-    /// The request is stored before its first byte is sent, so that it is performed once even if the app ends meanwhile. The request is
+    /// The request is stored before its first byte is sent, so the request is performed once even if the app ends meanwhile. The request is
     /// sent after the earlier requests of its lane. A request is only stored if its endpoint or its options have a `QueueingPolicy`.
     /// Without a policy, the client sends the request directly, and the method throws the errors of the client.
     ///
     /// If the app doesn't need the response, use ``enqueue(_:_:_:query:options:context:isDurable:)``, which does not wait for the network.
     ///
-    /// If the task is canceled while it waits for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
+    /// If the task is canceled during the wait for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
     /// stored.
     /// - Parameters:
     ///   - method: The method.

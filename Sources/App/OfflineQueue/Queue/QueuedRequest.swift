@@ -79,7 +79,7 @@ public struct DeadLetter: Hashable, Sendable {
 public enum QueueResult<Value> {
     /// The server performed the request and returned this value.
     case response(Value)
-    /// The request is stored and sent later. ``OfflineQueue/events`` reports when it was delivered or refused.
+    /// The request is stored and sent later. ``OfflineQueue/events`` reports when the request was delivered or refused.
     case queued(QueuedRequestID)
 }
 

@@ -10,7 +10,7 @@ enum QueueEntry: Hashable, Sendable {
     case replaced(QueuedRequestID, RequestHeader, content: SealedContent)
     /// An attempt began. From now on, bytes of the request may reach the server.
     case attempted(QueuedRequestID, QueueTime)
-    /// An attempt ended. Either the server surely did not perform the request, or it failed while it performed the request.
+    /// An attempt ended. Either the server surely did not perform the request, or the server failed while it performed the request.
     case settled(QueuedRequestID, Settlement)
     /// The server performed the request.
     case delivered(QueuedRequestID)

@@ -1,5 +1,5 @@
-/// The identifier of a queued request in its queue. It stays the same after a restart of the app, so an app can store it, such as with the
-/// draft that the request sends.
+/// The identifier of a queued request in its queue. The identifier stays the same after a restart of the app. An app can therefore store
+/// the identifier, for example with the draft that the request sends.
 public struct QueuedRequestID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The number of the request. Numbers grow in the order in which requests were stored, and may have gaps.
     ///

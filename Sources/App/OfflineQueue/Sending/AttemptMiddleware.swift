@@ -2,7 +2,8 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 
-/// The innermost middleware of a queued call. It records each attempt before the first byte is sent, and the outcome afterwards.
+/// The innermost middleware of a queued call. The middleware records each attempt before the first byte is sent, and the outcome
+/// afterwards.
 ///
 /// The middleware runs after retries, authorization and gates, so it records exactly the requests that really leave the device.
 struct AttemptMiddleware: ClientMiddleware {

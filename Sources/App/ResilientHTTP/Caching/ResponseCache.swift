@@ -2,7 +2,7 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stores responses that have an `ETag`, so that a client downloads a response again only if it changed.
+/// Stores responses that have an `ETag`. With a cache, a client downloads a response again only if the response has changed.
 ///
 /// A client with a cache sends `If-None-Match` with every GET for which a response is stored. With a 304, the server confirms that the
 /// stored response is current, and the call returns the stored response. The client never uses a stored response without this confirmation,

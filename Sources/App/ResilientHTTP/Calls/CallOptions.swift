@@ -140,9 +140,9 @@ extension CallOptions: ExpressibleByArrayLiteral {
 
 /// The priority of a call. If several calls wait for the same server or limit, the calls with a higher priority proceed first.
 ///
-/// Priorities only order waiting calls. They don't interrupt calls in flight and don't admit more calls. Calls of the same priority proceed
-/// in the order of their arrival. If the priority is not ``normal``, the request has the header `Priority: u=1` or `u=5` (RFC 9218).
-/// `URLSession` uses the priority of the call for its task.
+/// Priorities only order waiting calls. A priority doesn't interrupt calls in flight and doesn't admit more calls. Calls of the same
+/// priority proceed in the order of their arrival. If the priority is not ``normal``, the request has the header `Priority: u=1` or `u=5`
+/// (RFC 9218). `URLSession` uses the priority of the call for its task.
 public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that no user waits for, such as a prefetch.
     case low

@@ -34,7 +34,7 @@ public final class CallRecord: Sendable {
     private let state = Mutex(State())
     private static let numbers = Atomic<UInt64>(0)
 
-    /// Creates the record of a call. The client calls this initializer; a test of a middleware can call it, too.
+    /// Creates the record of a call. The client calls this initializer. The test of a middleware can also call it.
     /// - Parameters:
     ///   - name: The operation of the app, such as `user_login`; `nil` if the call has none.
     ///   - endpoint: The endpoint of the call.

@@ -41,7 +41,8 @@ public struct APIClient: Sendable {
     }
     /// The encoding and decoding of values as JSON.
     public var coding: JSONCoding
-    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads a response again only if it changed.
+    /// Stores responses that have an `ETag`; `nil` for no cache. A client with a cache downloads a response again only if the response has
+    /// changed.
     public var cache: (any ResponseCache)? {
         get { storage?.cache }
         set {

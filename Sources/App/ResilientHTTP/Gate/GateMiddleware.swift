@@ -193,7 +193,7 @@ public struct GateRules: Hashable, Sendable {
     public var longestClosure: Duration = .seconds(60)
     /// The maximum time that a new call waits at a gate before the call fails. A retry waits until the deadline of its call.
     public var patience: Duration = .seconds(2)
-    /// The maximum time that a new call waits at a paced gate, which limits the rate, before the call fails.
+    /// The maximum time that a new call waits at a paced gate before the call fails.
     public var pacedPatience: Duration = .milliseconds(250)
     /// The maximum number of calls that wait at gates.
     public var maximumWaiters = 1_024

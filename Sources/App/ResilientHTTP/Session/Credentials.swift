@@ -90,8 +90,8 @@ public protocol CredentialStore: Sendable {
     /// Runs a closure under a lock that all processes with this store share. A refresh runs in such a closure: it loads, calls the server
     /// and saves. The closure calls the other methods of the store, so these methods must not wait for the same lock.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a store for another secret, which stays when the credentials are removed. If the credentials survive the end of the process,
-    /// the secret must survive it, too.
+    /// Returns a store for another secret, which stays when the credentials are removed. The secret must survive the end of the process if
+    /// the credentials survive it.
     /// - Parameter name: The name that distinguishes the secrets of an app: lowercase letters and hyphens.
     func secretStore(named name: String) -> any SecretStore
 }

@@ -136,7 +136,8 @@ extension Session {
         }
     }
 
-    /// Uses the credentials that another process has stored. If they belong to another session, observers are notified that this one ended.
+    /// Uses the credentials that another process has stored. If the credentials belong to another session, the observers are notified of
+    /// the end of the present session.
     private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
         let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
             guard state.generation == generation else { return (.superseded, nil, nil) }

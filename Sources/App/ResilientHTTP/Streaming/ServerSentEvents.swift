@@ -201,7 +201,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 hasEnded = true
                 throw error
             }
-            // If a connection worked before it broke, the break is not a failure.
+            // The end of a connection that worked is not a failure.
             if !wasConnected { failures += 1 }
             retryAfter = error.retryAfter
             if let most = events.reconnection.maximumFailures, failures >= most {

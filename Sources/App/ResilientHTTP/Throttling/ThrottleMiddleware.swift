@@ -62,7 +62,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
         do {
             response = try await next(request, body)
         } catch {
-            // The client's pipeline throws refusals of the server, too.
+            // The client's pipeline also throws refusals of the server.
             await throttler.finish(call, with: CallEnd(error, now: now()), savingFor: user)
             throw error
         }

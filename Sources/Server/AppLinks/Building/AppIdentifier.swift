@@ -5,7 +5,7 @@
 /// print(app.prefix, app.bundleID)  // ABCDE12345 com.example.notes
 /// ```
 ///
-/// See Apple, "applinks.Details". The prefix is the team identifier. Old apps can have an individual prefix. Each prefix has ten capital
+/// See Apple, "applinks.Details". The prefix is the team identifier, or for some old apps an individual prefix. Each prefix has ten capital
 /// letters and digits. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
 ///
 /// The type checks only the format, not whether the app exists. ``AndroidPackage`` is the equivalent for Android.

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The `assetlinks.json` file, which allows an Android app to open the site's links and to use its saved passwords.
+/// The `assetlinks.json` file of a site. It permits an Android app to open the site's links and to use the site's saved passwords.
 ///
 /// ```swift
 /// let file = try AssetLinks(

@@ -1,7 +1,7 @@
 import ErrorContract
 import StrictJSON
 
-/// The `apple-app-site-association` file, which makes iOS open the reset links of a server's emails in an app.
+/// The `apple-app-site-association` file of a server. With this file, iOS opens the reset links of the server's emails in an app.
 ///
 /// ```swift
 /// let app = try AppIdentifier("ABCDE12345.com.example.notes")
@@ -17,9 +17,9 @@ import StrictJSON
 /// "webcredentials":{"apps":["ABCDE12345.com.example.app"]}}
 /// ```
 ///
-/// The file has two components, which are patterns of links. The first one matches links with a token in the query, and the second one
-/// matches links with a fragment. A link without a token stays in the browser. The service `webcredentials` makes iOS save the new password
-/// for the domain. See Apple, "Supporting associated domains" and "applinks.Details.Components".
+/// The file has two components. A component is a pattern of links. The first one matches links with a token in the query, and the second
+/// one matches links with a fragment. A link without a token stays in the browser. The service `webcredentials` makes iOS save the new
+/// password for the domain. See Apple, "Supporting associated domains" and "applinks.Details.Components".
 ///
 /// For Android, use ``AssetLinks``. To check a file that was written by hand, use ``AssociationLint``.
 public struct AssociationFile: Hashable, Sendable {

@@ -96,7 +96,7 @@ public struct AssociationMatcher: Sendable {
         return .unmatched(misses)
     }
 
-    /// Returns the reason why the file doesn't apply to a link; `nil` if it does.
+    /// Returns the reason why the file doesn't apply to a link; `nil` if the file applies.
     private func refusal(of link: String, _ parts: SplitLink) -> LinkMatch? {
         if parts.scheme != "https" {
             return refusal(of: link, .notHTTPS, "The link is \(parts.scheme); make it https.")

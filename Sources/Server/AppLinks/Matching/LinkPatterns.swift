@@ -39,7 +39,7 @@ struct PathPattern: Hashable, Sendable {
     /// Whether the pattern matches every path.
     var takesEverything: Bool { pattern == .everything }
 
-    /// The error in the pattern, if it has one.
+    /// The error in the pattern; `nil` if there is none.
     var flaw: WildcardPattern.Flaw? { pattern.flaw }
 
     /// Whether the path of a link matches the pattern.

@@ -37,7 +37,7 @@ struct PatternCompiler {
     /// - Parameters:
     ///   - text: The pattern.
     ///   - folds: Whether upper and lower case are equal.
-    /// - Returns: The pattern. It has a flaw if it can't match anything.
+    /// - Returns: The pattern. A pattern that can't match any text has a flaw.
     /// - Complexity: O(length of the pattern), plus the length of a variable's values when the variable is first used.
     mutating func compile(_ text: some StringProtocol, folds: Bool) -> WildcardPattern {
         var tokens: [WildcardPattern.Token] = []

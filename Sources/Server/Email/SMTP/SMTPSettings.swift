@@ -56,7 +56,7 @@ public struct SMTPSettings: Hashable, Sendable {
     /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or ``timeout`` if the
     /// timeout is shorter.
     public var connectTimeout: Duration
-    /// The longest time for the delivery of one email, including the connection. It is rounded up to whole milliseconds.
+    /// The longest time for the delivery of one email, including the connection, rounded up to whole milliseconds.
     public var timeout: Duration
     /// The largest number of concurrent connections, at least 1. Each connection needs a thread.
     public var connectionLimit = 4

@@ -4,7 +4,7 @@ import StrictJSON
 import Synchronization
 import Timekeeping
 
-/// Stores the events of a call, and reports each one when it happens.
+/// Stores the events of a call, and reports each event immediately.
 final class CallTimeline: CallListener {
     private let kept = Mutex<[TimelineLine]>([])
     private let report: @Sendable (TimelineLine) -> Void

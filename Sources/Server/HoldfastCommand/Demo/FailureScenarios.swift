@@ -114,7 +114,7 @@ struct FailureScenarios: Sendable {
     }
 }
 
-/// Counts the requests that left a client, and the time that it waited.
+/// Counts the requests that left a client, and the time that the client waited.
 private final class DemoTally: CallListener {
     private struct State {
         var attempts = 0

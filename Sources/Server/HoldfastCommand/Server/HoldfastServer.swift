@@ -12,7 +12,7 @@ import Observability
 import ServerMiddleware
 import ServiceLifecycle
 
-/// An ``AccountServer`` as a standalone process. It adds listeners, request logs, and the routes for operators and developers.
+/// An ``AccountServer`` as a standalone process, with listeners, request logs, and the routes for operators and developers.
 struct HoldfastServer: Sendable, CustomStringConvertible {
     typealias Context = HoldfastContext
 

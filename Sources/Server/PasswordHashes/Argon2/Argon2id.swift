@@ -82,8 +82,8 @@ public struct Argon2id: Sendable {
         return hash.kibibytes <= 262_144 && hash.passes <= 10
     }
 
-    /// Returns a hash that no password has. Its verification takes as long as the verification of the given hash. Verify the decoy for
-    /// unknown accounts, so that the time of a response does not show which accounts exist.
+    /// Returns a decoy: a hash that no password has, and whose verification takes as long as that of the given hash. Verify the decoy for
+    /// unknown accounts. The time of a response then does not show which accounts exist.
     /// - Returns: `nil` if the text is not a hash, or if the given hash has the cost of new hashes.
     public func decoy(like hash: String) -> String? {
         guard let other = PHCString(hash), needsRehash(hash) else { return nil }

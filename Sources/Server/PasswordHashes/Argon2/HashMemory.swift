@@ -4,8 +4,8 @@ import Synchronization
 /// A pool of memory blocks in which hashes are computed. Later hashes use the same blocks again.
 ///
 /// New memory for each hash would cause 4,864 page faults of 4 KiB. The kernel handles each page fault under a lock of the whole process,
-/// so other threads that touch new memory would wait. Reused blocks cause no page faults. They use pages of 2 MiB if the system supports
-/// them.
+/// so other threads that touch new memory would wait. Reused blocks cause no page faults. If the system supports pages of 2 MiB, the blocks
+/// use such pages.
 final class HashMemory: Sendable {
     /// The memory for all hashes of the process.
     static let shared = HashMemory()

@@ -7,7 +7,7 @@ import Foundation
 
 /// A bcrypt hash. The system's libcrypt verifies the hash. On systems without libcrypt, verification always fails.
 public struct Bcrypt: Hashable, Sendable {
-    /// The largest accepted cost, which means 2^15 rounds. The smallest cost is 4.
+    /// The largest accepted cost. A cost of 15 means 2^15 rounds. The smallest cost is 4.
     public static let maximumCost = 15
 
     /// The whole hash, from which bcrypt reads the kind, the cost and the salt.

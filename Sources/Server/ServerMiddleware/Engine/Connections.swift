@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// The limits protect against clients that open many connections, and against clients that send or read slowly (slow-loris attacks). To
 /// limit the requests in progress, use ``LoadShedding``. To limit the requests of one client, use ``RateLimitMiddleware``. Share one value
-/// between all listeners of a process, because they share the file descriptors of the process.
+/// between all listeners of a process, because the listeners share the file descriptors of the process.
 ///
 /// The counter `connections_closed` counts connections that the server closed. Its label `reason` is `head`, `idle`, `body`, `write`,
 /// `capacity`, `client` or `pipeline`. The counter `connections_refused` counts connections that the server closed directly after it
@@ -119,8 +119,8 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// connection, before the TLS handshake. For a later request, the time begins with the first byte of the request.
     public var headTime: Duration
     /// The time that a connection may be idle between two requests, and between two parts of a request's body; 60 seconds by default. A
-    /// load balancer in front of the server should have a shorter idle time. It then never sends a request on a connection that the server
-    /// is closing.
+    /// load balancer in front of the server should have a shorter idle time. The load balancer then never sends a request on a connection
+    /// that the server is closing.
     public var idleTime: Duration
     /// The idle time while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration

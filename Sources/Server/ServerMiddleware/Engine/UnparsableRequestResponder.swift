@@ -10,8 +10,8 @@ import NIOHTTPTypesHTTP1
 /// an unknown method, 80 KB of headers, or random bytes.
 ///
 /// Such a request never reaches the router. The engine (Hummingbird) itself responds with an empty 400, after the responses to all earlier
-/// requests on the connection. This handler is between the codec and the engine. It adds the body and the header `Connection: close`, so
-/// that ``RequestGuard`` closes the connection after the response.
+/// requests on the connection. This handler is between the codec and the engine. The handler adds the body and the header `Connection:
+/// close`, so that ``RequestGuard`` closes the connection after the response.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

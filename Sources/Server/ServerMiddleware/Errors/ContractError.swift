@@ -44,8 +44,8 @@ public struct ContractError: Error, Sendable {
     public var details: JSONObject
     /// All problems with the input. A response contains at most ``maximumProblems`` of these problems.
     public var problems: [Problem]
-    /// The time after which the client may retry, which is the value of `Retry-After`, rounded up to seconds. If `nil`, responses with 429
-    /// and 503 contain five seconds, and other responses contain no `Retry-After`.
+    /// The time after which the client may retry. `Retry-After` contains this time, rounded up to seconds. If `nil`, responses with 429 and
+    /// 503 contain five seconds, and other responses contain no `Retry-After`.
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields

@@ -19,8 +19,8 @@ import Synchronization
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }.post(use: order)
 /// application.addServices(keys)
 /// ```
-/// The service removes expired keys every `sweepInterval`. Each second, the service also retries failed writes to the store, which should
-/// finish or release a key. It retries at most 10,000 such writes.
+/// The service removes expired keys every `sweepInterval`. Each second, the service also retries failed writes to the store: writes that
+/// finish or release a key. The service retries at most 10,000 such writes.
 ///
 /// Without the service, expired keys are removed only when a client has used its share. Failed writes are then not retried, so their keys
 /// stay claimed until their leases end.

@@ -10,8 +10,8 @@ import Timekeeping
 /// - Reset: the reset time of the report has passed. All calls that the server may have counted since the report have ended. One unit is
 ///   then free.
 ///
-/// The server never refuses a call if it reports quota and window and no other client shares the limit. In this case, the server counts at
-/// most the calls that the client assumes to be counted.
+/// If the server reports quota and window, and no other client shares the limit, the server never refuses a call. In this case, the server
+/// counts at most the calls that the client assumes to be counted.
 struct LearnedLimit: Sendable {
     /// A report about the limit in a response, with the values that the client derives from the report.
     struct Report: Sendable {
@@ -102,7 +102,7 @@ struct LearnedLimit: Sendable {
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
     }
 
-    /// The number of calls that the server may have counted after it made a report.
+    /// The number of calls that the server may have counted after a report.
     private func sentSince(_ report: Report, ledger: CallLedger) -> Int { ledger.countedEver - report.countedBefore }
 }
 

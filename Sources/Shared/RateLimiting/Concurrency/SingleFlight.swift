@@ -98,7 +98,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
         case .parked: break
         case .start(let flight):
             shared.store(false, ordering: .relaxed)
-            // This is the only task in the library without a parent, because it must outlive the caller that started it.
+            // This task is the only one in the library without a parent, because the task must outlive the caller that started it.
             Task {
                 let outcome: Outcome
                 do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }

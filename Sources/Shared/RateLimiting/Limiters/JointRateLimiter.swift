@@ -175,8 +175,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         }
     }
 
-    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key count under the new
-    /// policy, too.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key also count under the new
+    /// policy.
     ///
     /// If the new window is longer, admissions older than the old window are not counted. If the algorithm changes from GCRA to the sliding
     /// window, a key with any usage waits a whole window. O(keys). Only one lock is held at a time, and a decision waits only for its own

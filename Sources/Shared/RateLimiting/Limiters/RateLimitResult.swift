@@ -69,8 +69,8 @@ public struct RateLimitResult: Hashable, Sendable {
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// The reason why limits in shadow mode would have refused the request; `nil` if they would have admitted it. The reason has no effect
-    /// on the request.
+    /// The reason why limits in shadow mode would have refused the request; `nil` if these limits would have admitted the request. The
+    /// reason has no effect on the request.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }

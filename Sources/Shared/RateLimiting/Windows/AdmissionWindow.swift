@@ -46,7 +46,7 @@ protocol AdmissionWindow: ~Copyable {
     static var knowsInstants: Bool { get }
 }
 
-/// Units that were charged to a state, so that they can be refunded.
+/// Units that were charged to a state and can be refunded.
 struct WindowCharge {
     var units: Int
     /// The time at which the units were charged.
@@ -125,8 +125,8 @@ extension AdmissionWindow where Self: ~Copyable {
         }
     }
 
-    /// Counts the whole quota as used some time ago. The current usage doesn't reduce this. Saved usage may have been restored for too
-    /// long, and then expire before the usage that it covered.
+    /// Counts the whole quota as used some time ago, whatever the current usage is. The current usage may be restored usage that expires
+    /// too early, so it doesn't reduce the counted quota.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
         if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }

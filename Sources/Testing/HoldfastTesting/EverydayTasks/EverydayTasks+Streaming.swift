@@ -55,7 +55,7 @@ extension EverydayTasks {
     /// Requires that a condition holds; see `TransportCheck`.
     /// - Parameters:
     ///   - condition: The condition.
-    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
+    ///   - otherwise: The observed behavior. The argument is only evaluated for a violation.
     private static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         try TransportCheck.expect(condition, otherwise())
     }
@@ -96,7 +96,7 @@ extension EverydayTasks {
     }
 
     /// Checks an upload of 64 MiB to a server that has already responded with 413. The upload must throw the server's error after one
-    /// attempt. It must not throw the error of a lost connection.
+    /// attempt, not the error of a lost connection.
     @Sendable private static func readsEarlyRefusal(_ transport: any HTTPTransport) async throws {
         let body = #"{"error":{"code":"PAYLOAD_TOO_LARGE","message":"At most 1 MB"}}"#
         let head =

@@ -86,7 +86,7 @@ extension EverydayTasks {
     ]
 }
 
-/// A transport of a simulated device. It throws an error while the device is offline, and otherwise uses another transport.
+/// A transport that throws an error while a simulated device is offline. Otherwise, another transport sends the request.
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity

@@ -92,8 +92,8 @@ extension LoopbackServer {
         }
     }
 
-    /// A buffer of the bytes that were read from a connection and not used yet. It reads at most 64 KiB at once. If a client sends its next
-    /// request before the response arrives, that request is lost. Clients that wait for each response are not affected.
+    /// A buffer of the bytes that were read from a connection and not used yet. The buffer reads at most 64 KiB at once. If a client sends
+    /// its next request before the response arrives, that request is lost. Clients that wait for each response are not affected.
     private struct Input {
         /// The descriptor of the connection.
         let connection: Int32

@@ -7,7 +7,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A scripted HTTP server on the loopback interface. It writes raw bytes, so that tests can cause failures of a connection.
+/// A scripted HTTP server on the loopback interface. The server writes raw bytes, so tests can cause failures of a connection.
 ///
 /// ```swift
 /// let server = try LoopbackServer([
@@ -79,7 +79,7 @@ public final class LoopbackServer: Sendable {
     public struct SetupFailure: Error {
         /// The system call, such as `bind`.
         public var call: String
-        /// Its `errno`.
+        /// The error number of the system call (`errno`).
         public var number: Int32
     }
 

@@ -59,7 +59,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     /// Requires that a condition holds.
     /// - Parameters:
     ///   - condition: The condition.
-    ///   - otherwise: The observed behavior. It is only evaluated for a violation.
+    ///   - otherwise: The observed behavior. The argument is only evaluated for a violation.
     /// - Throws: ``Violation`` if the condition is `false`.
     static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         guard condition else { throw Violation(description: otherwise()) }

@@ -128,7 +128,7 @@ final class DemoLoad: Sendable {
         }
     }
 
-    /// A client of all servers that retries its requests until they succeed.
+    /// A client of all servers. The client retries each request until the request succeeds.
     private func api() -> APIClient {
         let policy = RetryPolicy(
             maximumRetries: 100,
