@@ -33,8 +33,8 @@ public struct LinksReport: Hashable, Sendable {
     }
 
     /// Verifies a file on disk, such as one that isn't served yet.
+    /// - Parameters:
     ///   - file: The path, for the report only. The initializer doesn't read the file.
-    ///   - file: The path, for the report. It isn't read.
     ///   - bytes: The content of the file.
     ///   - domain: The domain that will serve the file; `nil` accepts links of any host.
     ///   - links: The links that are matched against the file.

@@ -18,7 +18,7 @@ extension Users {
 
     /// `holdfast users deactivate`
     struct Deactivate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Deactivate an account: sign-in reports that the account is inactive.")
+        static let configuration = CommandConfiguration(abstract: "Deactivate an account: sign-in then reports the inactive account.")
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
