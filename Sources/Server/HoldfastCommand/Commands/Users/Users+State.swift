@@ -18,7 +18,9 @@ extension Users {
 
     /// `holdfast users deactivate`
     struct Deactivate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Deactivate an account: sign-in then reports the inactive account.")
+        static let configuration = CommandConfiguration(
+            abstract: "Deactivate an account: sign-in reports that the account is inactive."
+        )
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
