@@ -5,8 +5,8 @@ import Synchronization
 /// Sends the `ETag` of a stored response as `If-None-Match`. If the server confirms the stored response, returns the stored response.
 ///
 /// This layer is inside the session's middleware. It therefore knows the session of a call, and runs for each attempt. Some requests are
-/// passed on unchanged, and their responses are not stored: requests with a cookie, with an `Authorization` that is not the session's, with
-/// a condition of the caller, or with a range.
+/// passed on unchanged, and their responses are not stored. These are requests with a cookie, another `Authorization` than the session's, a
+/// condition of the caller, or a range.
 final class ResponseCacheMiddleware: ClientMiddleware {
     /// The stored responses.
     let cache: any ResponseCache

@@ -53,7 +53,7 @@ extension SMTPDelivery {
     /// - Parameters:
     ///   - settings: The server. The connection takes at most ``SMTPSettings/connectTimeout``, and the whole call at most
     ///     ``SMTPSettings/timeout``.
-    ///   - sender: The sender of emails. The EHLO command contains the sender's domain.
+    ///   - sender: The sender of emails. The greeting of the client (EHLO) contains the sender's domain.
     /// - Throws: `MailDeliveryError` with the problem and its fix.
     public static func probe(_ settings: SMTPSettings, sender: String) async throws {
         let envelope = SMTPEnvelope(sender: MIMEMessage.address(of: sender), recipient: "", message: [])

@@ -1,6 +1,7 @@
 private import CArgon2
 
-/// Computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation. Hashes are PHC strings with one lane.
+/// Computes and verifies Argon2id hashes (RFC 9106) with libargon2, the reference implementation. A hash is a text of the form
+/// `$argon2id$…` (a PHC string) with one lane.
 ///
 /// Hashes with the standard parameters reuse memory: at most one block of 19 MiB per core. See
 /// docs/decisions/0093-argon2-with-reused-memory.md.

@@ -22,8 +22,8 @@ import Synchronization
 /// The service removes expired keys every `sweepInterval`. Each second, the service also retries failed writes to the store: writes that
 /// finish or release a key. The service retries at most 10,000 such writes.
 ///
-/// Without the service, expired keys are removed only when a client has used its share. Failed writes are then not retried, so their keys
-/// stay claimed until their leases end.
+/// Without the service, expired keys are removed only when a client has used its share of the store. Failed writes are not retried, so
+/// their keys stay claimed until their leases end. A lease is the time for which one process has a key.
 ///
 /// If the store fails to claim a key, the request is not executed, and the client gets 503. If the store fails to finish a key, the
 /// response is still sent. A repetition then gets 409 until a retry succeeds. If no retry succeeds before the lease ends, a repetition is

@@ -15,7 +15,7 @@ public import Timekeeping
 /// 16 such windows, and the hash of a key determines its window.
 ///
 /// A decision takes O(1): an insertion removes up to two expired keys, and no operation scans the table. Keys are spread over several
-/// locks. With the strict GCRA, a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
+/// locks. With the strict GCRA (``StrictGCRA``), a key takes 20 to 30 bytes. With the sliding window, it also takes the memory of its log.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     @usableFromInline let shards: KeyShards
     @usableFromInline let seed = HashSeed()

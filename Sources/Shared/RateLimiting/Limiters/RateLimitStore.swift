@@ -62,7 +62,7 @@ public struct RateLimitUsage: Hashable, Sendable {
         public var bytes: Int
         /// The number of keys evicted since the start. Each of them had used half of its quota or less.
         public var evictions: Int
-        /// The number of requests since the start that were not counted in the window of their key, because the table was full of keys that
+        /// The number of requests since the start that were not counted in the window of their key. The table was then full of keys that
         /// had used more than half of their quota. Such a request was counted by network, or in a window that new keys share.
         public var fallbacks: Int
 
