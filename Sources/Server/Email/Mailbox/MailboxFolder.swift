@@ -2,7 +2,8 @@ public import AccountContract
 public import AccountCore
 public import Foundation
 
-/// A folder in which each email is an `.eml` file. It is the local mailbox of development, demo and tests; ``SMTPDelivery`` sends emails.
+/// A folder that stores each email as an `.eml` file. Use it as the mailbox of development, demo and tests. To send emails, use
+/// ``SMTPDelivery``.
 ///
 /// ```swift
 /// let mailbox = try MailboxFolder(directory: folder) { Date() }
@@ -18,8 +19,8 @@ public import Foundation
 /// )
 /// ```
 ///
-/// Each file is first written under a hidden name and then moved, so readers never see a part of an email. Files are only readable by their
-/// owner, because emails contain links that authenticate. File names begin with the time, so they sort by time.
+/// Each file is first written under a hidden name and then renamed, so readers never see a part of an email. Only the owner can read the
+/// files, because emails contain links that authenticate. File names begin with the time, so files sort by time.
 ///
 /// Several tasks and processes can use one folder at the same time. Emails stay until ``removeMails(to:)`` removes those of an address.
 public struct MailboxFolder: MailDelivery, SentMailStore {
@@ -27,7 +28,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
     public let directory: URL
     private let now: @Sendable () -> Date
 
-    /// Opens a folder, and creates it if it is missing. A new folder is only accessible by its owner (mode 0700).
+    /// Opens a folder, and creates a missing folder. Only the owner can access a new folder (mode 0700).
     /// - Parameters:
     ///   - directory: The folder.
     ///   - now: The wall clock, for the `Date` header and the names of files.
@@ -43,7 +44,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
     }
 
     /// Writes an email to the folder. Blocks the thread for the duration of the write.
-    /// - Throws: `MailDeliveryError` of kind `unavailable` if the file can't be created, or the error of `FileManager` if it can't be
+    /// - Throws: `MailDeliveryError` of kind `unavailable` if the file can't be created; the error of `FileManager` if the file can't be
     ///   renamed.
     public func deliver(_ mail: Mail) async throws {
         let date = now()
@@ -61,7 +62,7 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         try FileManager.default.moveItem(at: hidden, to: directory.appending(path: "\(name).eml"))
     }
 
-    /// Returns the emails, newest first. A file that is no email of this server is left out.
+    /// Returns the emails, newest first. Files that this server did not write are left out.
     /// - Parameter limit: The largest number of emails.
     /// - Throws: The error of `FileManager` if the folder can't be read.
     /// - Complexity: O(n log n) for n files in the folder. Only the returned emails are read.
@@ -75,10 +76,10 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
 
     /// Returns one email.
     ///
-    /// The id may come from a request: an id with other characters than hexadecimal digits and hyphens has no email, so it can't name a
-    /// file outside of the folder.
+    /// The id may come from a request. Only hexadecimal digits and hyphens are valid in an id, so an id can't name a file outside of the
+    /// folder.
     /// - Parameter id: The file's name without `.eml`.
-    /// - Returns: The email; `nil` if there is none with that id.
+    /// - Returns: The email; `nil` if no email has that id.
     public func mail(id: String) throws -> StoredMail? {
         guard id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
         let file = directory.appending(path: "\(id).eml")

@@ -8,7 +8,7 @@ import ResilientHTTP
 import Timekeeping
 
 extension Doctor {
-    /// Checks the domain of links, its association file for apps, and the clock, by the `Date` of the domain's response.
+    /// Checks the domain of links and its association file for apps. Also compares the clock with the `Date` of the domain's response.
     func examineLinks() async -> [Finding] {
         guard let base = configuration.resetBaseURL else {
             return [.good("links", "begin with the address of the server"), examineClock(serverTime: nil)]

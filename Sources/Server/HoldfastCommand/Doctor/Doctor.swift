@@ -6,7 +6,7 @@ import Foundation
 import ServerMiddleware
 import StrictJSON
 
-/// Checks everything that a server needs, and changes nothing.
+/// Checks everything that a server needs. The checks change nothing.
 struct Doctor: Sendable {
     let configuration: AccountServerConfiguration
     /// The longest time for a network check.
@@ -98,11 +98,11 @@ struct Doctor: Sendable {
 /// The result of one check of `holdfast doctor`.
 struct Finding: Hashable, Sendable {
     enum Verdict: String, Sendable {
-        /// It works.
+        /// The subject works.
         case good
-        /// The server runs, but an operator should check this.
+        /// The server works, but an operator should check the subject.
         case advice
-        /// The server doesn't run, or not correctly.
+        /// The server doesn't start, or doesn't work correctly.
         case wrong
     }
 
@@ -135,7 +135,7 @@ struct Finding: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The finding as text: a line, and a second one with the fix.
+    /// The finding as text: one line, and a second line with the fix.
     func lines(_ style: TextStyle) -> [String] {
         let mark =
             switch verdict {

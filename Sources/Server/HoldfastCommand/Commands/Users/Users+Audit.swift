@@ -12,7 +12,7 @@ extension Users {
             abstract: "List the events of an account, newest first.",
             discussion: """
                 Each line has the time (UTC), the event, the network of the client, and the id of the request in the log. Events are stored
-                for a year, at most the newest 200 of each kind. A running server stores them twice a second.
+                for a year. Each account has at most the newest 200 events of each kind. A running server stores events twice a second.
                 """
         )
 

@@ -55,7 +55,7 @@ struct Users: AsyncParsableCommand {
 
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
-            // Doesn't start a server, which would apply its own rate limits: one may be running.
+            // The command uses the stores directly and starts no server. A started server would apply its own rate limits.
             let stores = try await data.stores(configuration)
             let keys = try stores.keys(secret: configuration.secret)
             let logger = Logger.standard(level: .critical)
@@ -146,7 +146,7 @@ struct AccountOptions: ParsableArguments {
     }
 
     /// Returns the account.
-    /// - Throws: `ExitCode` 1 if there is none.
+    /// - Throws: `ExitCode` 1 if the account does not exist.
     func account(in stores: Stores) async throws -> Account {
         if let email {
             guard let address = try? EmailAddress(email) else { throw ValidationError("“\(email)” is not an email address") }
