@@ -184,7 +184,7 @@ package enum AccountSettingsOperation: String, AccountOperations {
             ownCodes: SessionOperation.tokenCodes + codes,
             idempotency: idempotency,
             asksStore: true,
-            limits: [.accountIP] + limits
+            limits: limits + [.accountIP]
         )
     }
 }
