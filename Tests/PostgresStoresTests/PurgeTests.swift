@@ -1,7 +1,9 @@
 import AccountContract
 import AccountCore
 import AccountStoreTesting
+import ErrorContract
 import Foundation
+import PostgresDriver
 import PostgresStores
 import Testing
 
