@@ -40,10 +40,11 @@ struct InMemoryAccountRecords: AccountRecordStore {
             let value = try body(&record)
             if record.account.email != old.account.email {
                 guard !state.isTaken(record.account.email, except: id, at: now) else { throw AccountError.emailExists }
-                state.addresses[old.account.email.normalized] = nil
-                state.addresses[record.account.email.normalized] = id
             }
-            for intent in record.effects.intents { try state.enqueue(intent) }
+            // The only step that can fail comes before all other changes.
+            try state.enqueue(record.effects.intents)
+            state.addresses[old.account.email.normalized] = nil
+            state.addresses[record.account.email.normalized] = id
             record.account.state = old.account.state
             state.accounts[id] = record.account
             state.formerAddresses[id] = record.formerAddresses

@@ -111,6 +111,17 @@ extension InMemoryState {
         intents[intent.id] = InMemoryIntent(intent: intent, dueAt: intent.createdAt)
     }
 
+    /// Adds intents, due at once. If an id is taken, none is added.
+    mutating func enqueue(_ intents: [MailIntent]) throws {
+        let unchanged = self.intents
+        do {
+            for intent in intents { try enqueue(intent) }
+        } catch {
+            self.intents = unchanged
+            throw error
+        }
+    }
+
     /// Returns an intent that is still claimed under the given lease.
     fileprivate func held(_ intent: MailIntent, until leaseEnd: Date) -> InMemoryIntent? {
         intents[intent.id].flatMap { $0.state == .taken && $0.dueAt == leaseEnd ? $0 : nil }
