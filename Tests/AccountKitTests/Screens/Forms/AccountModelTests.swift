@@ -180,7 +180,7 @@ struct ProvenLinkTests {
         #expect(script.transport.sent.last?.request.headerFields[.authorization] == nil)
     }
 
-    @Test("An expired link with the session of its own account needs no password")
+    @Test("An expired link with the session of its recipient needs no password")
     func expired() async throws {
         let script = try await script([Self.refused, Self.me("Ana@example.com")], isSignedIn: true)
         let model = VerifyEmailModel(link: try link(.verifyEmail), client: script.client, language: .english)

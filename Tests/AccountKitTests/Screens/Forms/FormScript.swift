@@ -3,6 +3,7 @@ import AccountKit
 import ErrorContract
 import HoldfastTesting
 import ResilientHTTP
+import Testing
 
 /// A form of the account with valid input, and what it does.
 struct FormCase: Sendable, CustomTestStringConvertible {
