@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import ErrorContract
 import Foundation
 import StrictJSON

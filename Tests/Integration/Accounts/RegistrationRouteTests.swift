@@ -1,6 +1,8 @@
 import AccountContract
+import AccountCore
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

@@ -1,5 +1,7 @@
 import AccountContract
+import AccountCore
 import AccountRoutes
+import ErrorContract
 import Foundation
 import OpenAPI
 import StrictJSON

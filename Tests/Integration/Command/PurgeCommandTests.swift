@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

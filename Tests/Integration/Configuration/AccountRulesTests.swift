@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import AppLinks
 import Configuration
 import Foundation
