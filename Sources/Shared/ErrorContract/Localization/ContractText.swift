@@ -106,7 +106,8 @@ public enum ContractText {
 
 extension ContractText {
     /// All texts of the contract that do not belong to one code, with unfilled placeholders.
-    static let all: [LocalizedText] = limits + passwords + accounts + screens + labels + fields + general
+    static let all: [LocalizedText] = [limits, passwords, accounts, accountScreens, screens, labels, fields, general]
+        .flatMap(\.self)
 
     private static let limits = [
         tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater,
