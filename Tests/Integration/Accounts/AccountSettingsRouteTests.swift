@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import Email
 import ErrorContract
 import Foundation
 import StrictJSON

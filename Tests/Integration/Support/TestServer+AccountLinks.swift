@@ -1,4 +1,6 @@
 import AccountContract
+import AccountCore
+import ErrorContract
 import Foundation
 import Pages
 import Testing

@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import AccountServer
 import Email
 import Foundation
