@@ -122,7 +122,7 @@ struct FormView {
 
     /// Lets the user choose a button of the page after the end.
     private func choose(_ page: ErrorPresentation) -> ErrorPresentation.Action {
-        Terminal.say("  \(page.message)")
+        for text in [model.heading, page.message].compactMap(\.self) { Terminal.say("  \(text)") }
         guard let secondary = page.secondary, let label = model.secondPageTitle else {
             _ = Terminal.ask("    [\(model.pageTitle ?? "")]")
             return page.primary

@@ -93,7 +93,7 @@ struct ScreenSnapshot {
     private mutating func render(_ model: FormModel) {
         lines.append("# \(model.title)")
         if let page = model.page {
-            lines += [page.title, page.message]
+            lines += [model.heading, page.message].compactMap(\.self)
             button(model.pageTitle ?? "")
             if let label = model.secondPageTitle { button(label) }
             return

@@ -141,7 +141,7 @@
         /// Returns the page after the end of the form, with its one or two actions.
         private func pageSection(_ page: ErrorPresentation) -> some View {
             Section {
-                Text(page.title).font(.headline).accessibilityAddTraits(.isHeader)
+                if let heading = model.heading { Text(heading).font(.headline).accessibilityAddTraits(.isHeader) }
                 Text(page.message)
                 PrimaryButton(title: model.pageTitle ?? "") { start(page.primary) }
                 if let secondary = page.secondary, let label = model.secondPageTitle {

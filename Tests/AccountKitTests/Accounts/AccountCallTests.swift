@@ -79,7 +79,7 @@ struct AccountCall: Sendable, CustomTestStringConvertible {
     /// A response that every call can read.
     static let success = ScriptedTransport.Step.response(
         status: 200,
-        body: #"{"message":"m","sessions":[],"# + Samples.sessionJSON(2).dropFirst()
+        body: #"{"success":true,"message":"m","sessions":[],"# + Samples.sessionJSON(2).dropFirst()
     )
 }
 

@@ -45,11 +45,14 @@ struct RegisterModelTests {
         #expect(script.transport.sent.allSatisfy { !String(decoding: $0.body ?? [], as: UTF8.self).contains("password") })
     }
 
-    @Test("A registered address is an alert that moves the focus to the address")
+    @Test("A registered address offers the sign-in, with the address")
     func exists() async throws {
         let model = model(try ScreenScript([.refusal(400, .authEmailExists)]))
         await model.submit()
-        #expect(model.alert != nil && model.focusRequest?.field == .email)
+        #expect(model.alert?.message == ErrorCatalogue.standard[.authEmailExists]?.message.text(in: .english))
+        #expect(model.alert?.primary == .signIn && model.focusRequest?.field == .email)
+        #expect(await model.perform(.signIn) == .signIn)
+        #expect(model.makeSignInModel().email == "ana@example.com")
     }
 
     @Test("A closed registration shows the text of the contract")

@@ -143,7 +143,9 @@ public class FormModel: StandardScreenModel {
 
     override func fail(_ error: APIError) {
         failure = error
-        let presentation = presenter.presentation(of: needsSession ? error : error.withoutSession)
+        // Other errors than a 401 may recommend a sign-in, too: an address that has an account.
+        let mayEndSession = needsSession || error.kind != .unauthorized
+        let presentation = presenter.presentation(of: mayEndSession ? error : error.withoutSession)
         if error.code == .authInvalidCredentials, fields.contains(.currentPassword) {
             refuse(.currentPassword, presenter.text(ContractText.currentPasswordWrong))
         } else if error.code == .authWeakPassword, fields.contains(.password) {
@@ -283,6 +285,9 @@ extension FormModel {
         case .editing, .submitting, .failed: nil
         }
     }
+
+    /// The title on ``page``; `nil` if it is that of the screen.
+    public var heading: String? { page.flatMap { $0.title == title ? nil : $0.title } }
 
     /// The label of the main button on ``page``.
     public var pageTitle: String? {
