@@ -21,7 +21,7 @@ extension AccountLimit {
         case .tokenIP: policy(30, perSeconds: 60)
         case .registerEmail: policy(3, perSeconds: 3_600)
         case .verifyEmail: policy(3, perSeconds: 3_600)
-        case .accountIP: policy(120, perSeconds: 60)
+        case .accountIP: policy(60, perSeconds: 60)
         case .accountChange: policy(60, perSeconds: 3_600)
         case .accountPassword: policy(10, perSeconds: 3_600)
         case .changeEmail: policy(3, perSeconds: 3_600)

@@ -40,7 +40,7 @@ struct Serve: AsyncParsableCommand {
               LIMIT_TOKEN_IP                         links validated or used by one client (30/60)
               LIMIT_REGISTER_EMAIL                   blind registrations for one address (3/3600)
               LIMIT_VERIFY_EMAIL                     requests to verify one address (3/3600)
-              LIMIT_ACCOUNT_IP                       changes of accounts by one client (120/60)
+              LIMIT_ACCOUNT_IP                       changes of accounts by one client (60/60)
               LIMIT_ACCOUNT_CHANGE                   changes of one account without its password (60/3600)
               LIMIT_ACCOUNT_PASSWORD                 password checks of one account in a session or with a link (10/3600)
               LIMIT_CHANGE_EMAIL, LIMIT_EXPORT       new addresses of one account (3/3600), its exports (3/86400)
