@@ -50,9 +50,9 @@ import Testing
         let wrong = #"{"email":"\#(email)","password":"a wrong password"}"#
         #expect(try await server.post(AccountPath.login, wrong).status == 401)
         let access = try await server.signIn(email, headers: ["X-Device-Name: Gelberkanari's phone"]).access
-        let change = #"{"current_password":"correct horse battery","new_email":"other@canary-mail.example"}"#
+        let change = #"{"current_password":"correct horse battery","new_email":"ana@elsewhere.example"}"#
         #expect(try await server.send("POST", AccountPath.changeEmail, change, bearer: access).status == 200)
-        _ = try await server.token(.confirmEmail, to: "other@canary-mail.example")
+        _ = try await server.token(.confirmEmail, to: "ana@elsewhere.example")
         let keyed = ["Idempotency-Key: kanari-key-1"]
         let request = #"{"email":"\#(email)"}"#
         _ = try await server.post(AccountPath.requestVerification, request, headers: keyed)
