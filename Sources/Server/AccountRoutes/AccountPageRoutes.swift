@@ -9,8 +9,8 @@ public import ServerMiddleware
 /// The pages behind the links that verify an address, create an account, confirm or restore an address, and restore a deleted account. GET
 /// changes nothing, so link scanners can open them; only a submitted form does.
 ///
-/// Use them with ``AccountLinkRoutes``, which serve apps, and with ``RecoveryPageRoutes``, whose form requests a reset link after an address
-/// was restored. No page returns a token of a session: after an account was created, its user signs in.
+/// Use them with ``AccountLinkRoutes``, which serve apps, and with ``RecoveryPageRoutes``, whose form requests a reset link after an
+/// address was restored. No page returns a token of a session: after an account was created, its user signs in.
 ///
 /// ```swift
 /// AccountPageRoutes<AppContext>(

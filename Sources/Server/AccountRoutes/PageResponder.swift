@@ -10,8 +10,8 @@ import Pages
 import ServerMiddleware
 import Timekeeping
 
-/// Returns the pages of emailed links as responses, also for errors. All of them have `Cache-Control: no-store` and a content security policy
-/// with a new nonce.
+/// Returns the pages of emailed links as responses, also for errors. All of them have `Cache-Control: no-store` and a content security
+/// policy with a new nonce.
 struct PageResponder: Sendable {
     /// Renders the pages.
     let templates: PageTemplates

@@ -45,7 +45,8 @@ extension PageTexts {
             es: "Ingresa la contraseña actual de tu cuenta para verificar tu correo electrónico. Tu sesión seguirá abierta.",
             he: "נא להזין את הסיסמה הנוכחית של החשבון כדי לאמת את כתובת האימייל. החיבורים שלך יישארו פעילים.",
             pt: "Digite a senha atual da sua conta para verificar seu e-mail. Sua sessão continuará aberta.",
-            fr: "Saisissez le mot de passe actuel de votre compte pour vérifier votre adresse e-mail. Votre session restera ouverte.",
+            fr:
+                "Saisissez le mot de passe actuel de votre compte pour vérifier votre adresse e-mail. Votre session restera ouverte.",
             de: "Gib das aktuelle Passwort deines Kontos ein, um deine E-Mail-Adresse zu bestätigen. Du bleibst angemeldet."
         ),
         submit: LocalizedText(
