@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountKit
 import AccountRoutes
 import ErrorContract
 import Foundation
