@@ -5,7 +5,7 @@ import ErrorContract
 import Foundation
 import Testing
 
-/// Attacks on accounts by people with a mailbox, a password or an access token, but without the right to the account.
+/// Attacks on accounts by clients with a mailbox, a password or an access token, but without the right to the account.
 @Suite(.timeLimit(.minutes(10))) struct AccountTakeoverTests {
     private let chosen = "the owner chose this"
 

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// With ``Mode/open``, ``register(email:password:firstName:language:on:)`` creates an account at once. Its response reveals whether an
 /// address is taken. With ``Mode/blind``, ``request(email:firstName:language:)`` only queues an email, and the owner of the mailbox creates
-/// the account with ``activate(_:password:on:)``. So the response reveals nothing, and no account has an address of another person.
+/// the account with ``activate(_:password:on:)``. So the response reveals nothing, and no account has an address of another user.
 public struct Registration: Sendable {
     /// The way in which clients can register.
     public enum Mode: String, Hashable, Sendable, CaseIterable {

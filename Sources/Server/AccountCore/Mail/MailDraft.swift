@@ -150,8 +150,8 @@ struct MailDrafting: Sendable {
         return .mail(mail, token: .link(link))
     }
 
-    /// Renders an email. It greets the user by name only if the user has access to the mailbox: otherwise a person who registers another
-    /// person's address could write text into the email.
+    /// Renders an email. It greets the user by name only if the user has access to the mailbox: otherwise a user who registers another
+    /// user's address could write text into the email.
     private func render(
         _ kind: MailKind,
         to recipient: EmailAddress,

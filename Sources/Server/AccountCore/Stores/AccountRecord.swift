@@ -2,7 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 
-/// The single-use token of an emailed link, as it is stored. Reset links and "this was not me" have stores of their own.
+/// The single-use token of an emailed link, as it is stored. Reset links and "this was not me" have separate stores.
 public struct StoredLink: Hashable, Sendable {
     /// The digest of the token. The token itself is only in its email.
     public let digest: TokenDigest
@@ -152,7 +152,7 @@ extension AccountRecord {
     }
 
     /// Marks the address as verified and sets a password that its owner has chosen. The earlier password and all sessions become invalid,
-    /// because another person may have registered the address.
+    /// because another user may have registered the address.
     mutating func verify(by digest: TokenDigest, settingPassword hash: String, confirmation: MailIntent, at now: Date)
         throws(AccountError)
     {

@@ -6,9 +6,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// A random history of the accounts of two people, an owner and an attacker, against a model.
+/// A random history of the accounts of two users, an owner and an attacker, against a model.
 ///
-/// Each person has two mailboxes and reads only the emails that are delivered there. Both register, activate, verify, reset, change
+/// Each user has two mailboxes and reads only the emails that are delivered there. Both register, activate, verify, reset, change
 /// passwords and addresses, undo changes, lock, delete and restore accounts, sign in, refresh and sign out, in random order. At times the
 /// attacker learns a password of the owner. The history compares the result of every step with that of a model (``HistoryModel``), and
 /// checks after each step:

@@ -3,7 +3,7 @@ import Foundation
 
 /// The model of an ``AccountHistory``: the rules of accounts in the shortest form, independent of the domain and its stores.
 struct HistoryModel {
-    typealias Person = HistoryStep.Person
+    typealias User = HistoryStep.User
 
     /// The number of addresses: two of the owner and two of the attacker.
     static let addressCount = 4
@@ -32,7 +32,7 @@ struct HistoryModel {
 
     /// A session.
     struct SessionEntry {
-        let person: Person
+        let user: User
         let account: Int
         var isAlive = true
         let begin: TimeInterval
@@ -51,15 +51,15 @@ struct HistoryModel {
         let end: TimeInterval?
         var isUsed = false
 
-        /// The person who reads the mailbox.
-        var reader: Person { Person(mailbox: address) }
+        /// The user who reads the mailbox.
+        var reader: User { User(mailbox: address) }
     }
 
     private(set) var accounts: [Entry] = []
     private(set) var sessions: [SessionEntry] = []
     private(set) var mails: [MailEntry] = []
-    /// The passwords that each person knows.
-    private(set) var known: [Person: Set<Int>] = [:]
+    /// The passwords that each user knows.
+    private(set) var known: [User: Set<Int>] = [:]
     private(set) var nextPassword = 0
     private var time: TimeInterval = 0
 
@@ -71,21 +71,21 @@ struct HistoryModel {
     /// Returns the time of the last refresh of a session.
     func refreshedAt(_ session: Int) -> Date { Date.after(sessions[session].refreshedAt) }
 
-    /// Returns all sessions of a person, oldest first.
-    func sessions(of person: Person) -> [Int] { sessions.indices.filter { sessions[$0].person == person } }
+    /// Returns all sessions of a user, oldest first.
+    func sessions(of user: User) -> [Int] { sessions.indices.filter { sessions[$0].user == user } }
 
-    /// Returns the sessions of a person whose access tokens are valid.
-    func usableSessions(of person: Person) -> [Int] { sessions(of: person).filter { caller($0) != nil } }
+    /// Returns the sessions of a user whose access tokens are valid.
+    func usableSessions(of user: User) -> [Int] { sessions(of: user).filter { caller($0) != nil } }
 
-    /// Returns the password of a session's account, if the person of the session knows it.
+    /// Returns the password of a session's account, if the user of the session knows it.
     func knownPassword(ofSession session: Int) -> Int? {
-        accounts[sessions[session].account].password.flatMap { known[sessions[session].person]?.contains($0) == true ? $0 : nil }
+        accounts[sessions[session].account].password.flatMap { known[sessions[session].user]?.contains($0) == true ? $0 : nil }
     }
 
-    /// Returns the addresses and passwords with which a person can sign in.
-    func accounts(openTo person: Person) -> [(address: Int, password: Int)] {
+    /// Returns the addresses and passwords with which a user can sign in.
+    func accounts(openTo user: User) -> [(address: Int, password: Int)] {
         accounts.compactMap { account in
-            guard account.isUsable, let password = account.password, known[person]?.contains(password) == true else { return nil }
+            guard account.isUsable, let password = account.password, known[user]?.contains(password) == true else { return nil }
             return (account.address, password)
         }
     }
@@ -118,11 +118,11 @@ struct HistoryModel {
     /// Checks that the attacker has no access to an account with a verified address of the owner.
     func checkOwnership() throws {
         for (number, account) in accounts.enumerated() where !account.isPurged && !account.isLeaked {
-            guard account.isVerified, Person(mailbox: account.address) == .owner else { continue }
+            guard account.isVerified, User(mailbox: account.address) == .owner else { continue }
             if let password = account.password {
                 try require(known[.attacker]?.contains(password) != true, "The attacker knows the password of account \(number)")
             }
-            let stolen = liveSessions.contains { sessions[$0].account == number && sessions[$0].person == .attacker }
+            let stolen = liveSessions.contains { sessions[$0].account == number && sessions[$0].user == .attacker }
             try require(!stolen, "The attacker has a session of account \(number)")
         }
     }
@@ -133,11 +133,11 @@ struct HistoryModel {
     /// - Returns: Whether it succeeds.
     mutating func apply(_ step: HistoryStep) -> Bool {
         switch step {
-        case .register(let person, let address, let password, _):
-            learn(password, person)
+        case .register(let user, let address, let password, _):
+            learn(password, user)
             guard isFree(address, for: nil) else { return false }
             accounts.append(Entry(address: address, password: password, isVerified: false))
-            open(accounts.count - 1, by: person)
+            open(accounts.count - 1, by: user)
             return true
         case .activate(let mail, let password, _):
             learn(password, mails[mail].reader)
@@ -151,12 +151,12 @@ struct HistoryModel {
             open(accounts.count - 1, by: mails[mail].reader)
             return true
         case .verify(let mail, let proof): return verify(mail, proof)
-        case .reset(let mail, let password, let person): return reset(mail, password, person)
-        case .signIn(let person, let address, let password, _):
+        case .reset(let mail, let password, let user): return reset(mail, password, user)
+        case .signIn(let user, let address, let password, _):
             guard let account = current(address), accounts[account].password == password, accounts[account].isUsable else {
                 return false
             }
-            open(account, by: person)
+            open(account, by: user)
             return true
         case .refresh(let session):
             guard isAlive(session) else { return false }
@@ -166,10 +166,10 @@ struct HistoryModel {
             sessions[session].isAlive = false
             return true
         case .changePassword(let session, let current, let new, _):
-            learn(new, sessions[session].person)
+            learn(new, sessions[session].user)
             guard let account = caller(session), accounts[account].password == current else { return false }
             set(new, of: account)
-            open(account, by: sessions[session].person)
+            open(account, by: sessions[session].user)
             return true
         case .requestEmailChange(let session, let password, _):
             guard let account = caller(session) else { return false }
@@ -219,7 +219,7 @@ struct HistoryModel {
         switch proof {
         case .newPassword(let password):
             set(password, of: account)
-            // The reader of the mailbox is the only person who knows the password.
+            // The reader of the mailbox is the only user who knows the password.
             accounts[account].isLeaked = false
         default:
             guard isProof(proof, of: account) else { return false }
@@ -229,8 +229,8 @@ struct HistoryModel {
         return true
     }
 
-    private mutating func reset(_ mail: Int, _ password: Int, _ person: Person) -> Bool {
-        learn(password, person)
+    private mutating func reset(_ mail: Int, _ password: Int, _ user: User) -> Bool {
+        learn(password, user)
         guard isReset(mails[mail].kind), isFresh(mail, 3_600), let account = mails[mail].account,
             accounts[account].isRecoverable, accounts[account].address == mails[mail].address
         else { return false }
@@ -351,13 +351,13 @@ struct HistoryModel {
         }
     }
 
-    private mutating func learn(_ password: Int, _ person: Person) {
-        known[person, default: []].insert(password)
+    private mutating func learn(_ password: Int, _ user: User) {
+        known[user, default: []].insert(password)
         nextPassword = max(nextPassword, password + 1)
     }
 
-    private mutating func open(_ account: Int, by person: Person) {
-        sessions.append(SessionEntry(person: person, account: account, begin: time, refreshedAt: time))
+    private mutating func open(_ account: Int, by user: User) {
+        sessions.append(SessionEntry(user: user, account: account, begin: time, refreshedAt: time))
     }
 
     private mutating func endSessions(of account: Int, except kept: Int? = nil) {
