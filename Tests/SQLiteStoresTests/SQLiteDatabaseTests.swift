@@ -176,7 +176,9 @@ import Testing
     func scrub() async throws {
         try await withStores { stores in
             try await stores.addAccount()
-            let reader = try DatabaseQueue(path: stores.path)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let reader = try DatabaseQueue(path: stores.path, configuration: configuration)
             try reader.inDatabase { database in
                 try database.execute(sql: "BEGIN")
                 _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM account")

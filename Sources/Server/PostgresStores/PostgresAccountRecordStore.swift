@@ -8,9 +8,9 @@ import Synchronization
 
 /// A store of the links, the former addresses and the devices of accounts in PostgreSQL. It also removes accounts.
 ///
-/// Only the digests of links are stored. Each change locks the row of its account first, so changes of one account are applied one after the
-/// other. An address is claimed before the former addresses of other accounts are read, so that no concurrent change can be missed under
-/// READ COMMITTED.
+/// Only the digests of links are stored. Each change locks the row of its account first, so changes of one account are applied one after
+/// the other. An address is claimed before the former addresses of other accounts are read, so that no concurrent change can be missed
+/// under READ COMMITTED.
 ///
 /// Removed rows stay in dead tuples and in the write-ahead log of PostgreSQL until the server overwrites them. ``scrub()`` does nothing.
 public struct PostgresAccountRecordStore: AccountRecordStore {
@@ -151,8 +151,8 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
 
     /// Gives an address to an account, which loses its earlier one.
     ///
-    /// The former addresses of other accounts are read after the claim. If a concurrent change has released the address, the claim waits for
-    /// its commit, and then the address is found among the former ones.
+    /// The former addresses of other accounts are read after the claim. If a concurrent change has released the address, the claim waits
+    /// for its commit, and then the address is found among the former ones.
     /// - Throws: ``AddressTaken`` if another account has the address, or had it and can restore it.
     private func claimAddress(of account: Account, at now: Date, in transaction: PostgresTransaction) async throws {
         let id = account.id.rawValue
@@ -315,7 +315,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             ])
             guard let row = found[0].rows.first else { return !found[3].rows.isEmpty }
             guard isForced || !found[1].rows.isEmpty else { return false }
-            // Not the addresses that it wanted to change to, and no expired ones: they may belong to other people.
+            // Not the addresses that it wanted to change to, and no expired ones: they may be those of other users.
             let addresses = [try EmailAddress(row.value(0)).normalized] + (try found[2].rows.map { try $0.value(0) as String })
             try await transaction.execute(
                 PostgresSessionStore.endAll(of: id.rawValue)

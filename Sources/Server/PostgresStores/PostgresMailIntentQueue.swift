@@ -11,8 +11,8 @@ import Synchronization
 /// or abandoning the email, by its end time, or as soon as the registration of the server is not renewed (``releaseAbandoned(at:)``). All
 /// changes of a claimed row check the end of the lease, so a server whose lease has ended can't change the row of the next holder.
 ///
-/// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay those
-/// of others. Retries and emails to accounts are taken by their due time.
+/// New requests of clients without an account are taken in turn by network, so that a flood of requests from one network doesn't delay
+/// those of others. Retries and emails to accounts are taken by their due time.
 ///
 /// One value per server is enough; it can be used by several workers at the same time. Its turns are in memory, so that each server takes
 /// the networks in turn by itself, and a restart begins with the first network.
@@ -174,7 +174,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Reads the rows of a claim, in the order in which they were chosen.
     private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
 
-    /// Locks due emails, except requests of clients without an account that were never tried: retries, emails to accounts, and emails whose lease has ended.
+    /// Locks due emails, except requests of clients without an account that were never tried: retries, emails to accounts, and emails whose
+    /// lease has ended.
     private static let dueIntents: PostgresStatement = """
         SELECT id FROM mail_intent WHERE NOT is_fresh AND state <> 'failed' AND due_at <= $1
         ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED

@@ -151,9 +151,9 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
-    /// finishes the idempotency key of the current request if that is in the same database. The id of the confirmation identifies the
-    /// reset: a repetition after a lost response returns `true`.
+    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues
+    /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database. The id of the
+    /// confirmation identifies the reset: a repetition after a lost response returns `true`.
     ///
     /// Three round trips in the usual case: lock and consume, change, commit. The account's row is locked first, so of two concurrent
     /// confirmations of any of its tokens exactly one succeeds.

@@ -16,7 +16,8 @@ public struct PostgresSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password was checked.
+    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password
+    /// was checked.
     ///
     /// One statement in the usual case. A repetition with the same session and token, after a lost response, returns `true`.
     ///

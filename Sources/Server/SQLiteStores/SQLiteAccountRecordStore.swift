@@ -7,8 +7,8 @@ import Idempotency
 
 /// A store of the links, the former addresses and the devices of accounts in SQLite. It also removes accounts.
 ///
-/// Only the digests of links are stored. SQLite executes one write at a time, so changes of one account are applied one after the other, and
-/// a check of an address can't be outdated when the account is written.
+/// Only the digests of links are stored. SQLite executes one write at a time, so changes of one account are applied one after the other,
+/// and a check of an address can't be outdated when the account is written.
 ///
 /// Overwriting removed rows is a setting of the whole database, so ``scrub()`` only truncates the write-ahead log.
 public struct SQLiteAccountRecordStore: AccountRecordStore {
@@ -166,11 +166,13 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Complexity: O(*n*) in the deleted accounts whose time has come and the unverified accounts that are older than `unverifiedSince`.
     public func purgeCandidates(at now: Date, unverifiedSince: Date?, limit: Int) async throws -> [PurgeCandidate] {
         try await database.read { database in
+            // Without the names of the indexes, SQLite would read all accounts in the order of their ids.
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT id, email FROM account WHERE \(Self.isDeleted)
-                    UNION ALL SELECT id, email FROM account WHERE \(Self.isUnused) ORDER BY id LIMIT :limit
+                    SELECT id, email FROM account INDEXED BY account_purge_at WHERE \(Self.isDeleted)
+                    UNION ALL SELECT id, email FROM account INDEXED BY account_unverified WHERE \(Self.isUnused)
+                    ORDER BY id LIMIT :limit
                     """,
                 arguments: Self.arguments(at: now, unverifiedSince) + ["limit": limit]
             ).map { row in
@@ -218,7 +220,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                     arguments: arguments + ["id": id.description]
                 )
                 guard let found else { continue }
-                // Not the addresses that it wanted to change to, and no expired ones: they may belong to other people.
+                // Not the addresses that it wanted to change to, and no expired ones: they may be those of other users.
                 addresses.insert(found)
                 addresses.formUnion(
                     try String.fetchAll(
@@ -265,8 +267,9 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
                 """,
             arguments: [ids, addresses]
         )
+        // With `+`, SQLite uses the index of the addresses and not that of the accounts.
         try database.execute(
-            sql: "DELETE FROM account_link WHERE account_id IS NULL AND email_key IN (SELECT value FROM json_each(?))",
+            sql: "DELETE FROM account_link WHERE +account_id IS NULL AND email_key IN (SELECT value FROM json_each(?))",
             arguments: [addresses]
         )
     }

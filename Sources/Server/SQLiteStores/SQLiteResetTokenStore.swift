@@ -134,8 +134,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     /// Consumes a token and sets the password of its account, in one transaction.
     ///
-    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues the confirmation email, and
-    /// finishes the idempotency key of the current request if that is in the same database.
+    /// It also marks the address as verified, ends all sessions, unlocks a locked account, consumes the account's other tokens, enqueues
+    /// the confirmation email, and finishes the idempotency key of the current request if that is in the same database.
     ///
     /// - Parameters:
     ///   - digest: The digest of the token.

@@ -15,7 +15,8 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password was checked.
+    /// Opens a session with its first refresh token, if the account is active and not deleted and still has the epoch at which its password
+    /// was checked.
     ///
     /// - Parameters:
     ///   - session: The session, with a new id.

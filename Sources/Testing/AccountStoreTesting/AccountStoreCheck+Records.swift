@@ -5,7 +5,8 @@ public import Foundation
 import RateLimiting
 
 extension AccountStoreCheck {
-    /// Checks of `AccountRecordStore`: links, changes of an account with its links, reserved addresses, devices, and the removal of accounts.
+    /// Checks of `AccountRecordStore`: links, changes of an account with its links, reserved addresses, devices, and the removal of
+    /// accounts.
     ///
     /// A store has only the digests of links. No check can therefore require that it returns a token itself.
     public static let records = links + changes + reservations + activations + devices + purgeCandidates + purges

@@ -23,8 +23,8 @@ import Foundation
 /// ``RateLimitStoreCheck`` for the other stores of a server.
 ///
 /// The checks of one kind of store are in ``accounts``, ``sessions``, ``resetTokens``, ``accountLockTokens``, ``records``, ``intents``,
-/// ``sentResets``, ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a new store. They
-/// all need the stores of accounts as well.
+/// ``sentResets``, ``audit``, ``decoys`` and ``signingKeys``. Their documentation lists the common causes of failures, for the author of a
+/// new store. They all need the stores of accounts as well.
 ///
 /// Each check needs its own empty database, so create one quickly, for example as a copy of a template or as a schema.
 public struct AccountStoreCheck: Sendable, CustomStringConvertible {

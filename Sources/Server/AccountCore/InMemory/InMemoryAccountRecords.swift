@@ -46,6 +46,7 @@ struct InMemoryAccountRecords: AccountRecordStore {
             state.addresses[old.account.email.normalized] = nil
             state.addresses[record.account.email.normalized] = id
             record.account.state = old.account.state
+            record.account.createdAt = old.account.createdAt
             state.accounts[id] = record.account
             state.formerAddresses[id] = record.formerAddresses
             let kept = Set(record.links.map(\.digest))
@@ -178,7 +179,7 @@ extension InMemoryState {
     /// Removes an account with everything that is stored about it.
     fileprivate mutating func remove(_ id: Account.ID, at now: Date) {
         guard let account = accounts.removeValue(forKey: id) else { return }
-        // Not the addresses that it wanted to change to, and no expired ones: they may belong to other people.
+        // Not the addresses that it wanted to change to, and no expired ones: they may belong to other users.
         let former = (formerAddresses[id] ?? []).filter { $0.expiresAt > now }.map(\.email)
         let emails = Set([account.email] + former)
         addresses[account.email.normalized] = nil

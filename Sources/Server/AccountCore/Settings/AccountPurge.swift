@@ -75,7 +75,6 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
             count += removed
         }
         try await complete()
-        if count > 0 { try await records.scrub() }
         return count
     }
 
@@ -88,7 +87,6 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
             if !known.isEmpty { count += try await remove(known, unverifiedSince: nil, isForced: true) }
         }
         try await complete()
-        if count > 0 { try await records.scrub() }
         return count
     }
 
@@ -110,12 +108,14 @@ public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
         return removed.count
     }
 
-    /// Adds removed accounts to the list. If the process is killed in between, the next run adds them again.
+    /// Adds removed accounts to the list, and overwrites the bytes of their rows. After a failure, or if the process is killed in between,
+    /// the next run does both again.
     private func complete() async throws {
         while true {
             let unlisted = try await records.unlistedPurges(limit: Self.batch)
             guard !unlisted.isEmpty else { return }
             try await list.append(unlisted)
+            try await records.scrub()
             try await records.markListed(unlisted.map(\.id))
         }
     }

@@ -256,8 +256,8 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no step unless clients
-    /// without an account can request it.
+    /// The queue with emails of further kinds. The stores check the columns that a kind needs, so a new kind requires no step unless
+    /// clients without an account can request it.
     ///
     /// `is_fresh`: an email that a client without an account requested, and that was never tried. These are taken in turn by network; all
     /// others when they are due.

@@ -155,8 +155,8 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Removes the bytes of removed rows from the write-ahead log: copies the log into the file and truncates it. The file itself has no such
-    /// bytes, because `secure_delete` is on.
+    /// Removes the bytes of removed rows from the write-ahead log: copies the log into the file and truncates it. The file itself has no
+    /// such bytes, because `secure_delete` is on.
     ///
     /// A read of an earlier state prevents the truncation. The method then tries again every 0.5 s, at most 20 times. Writers wait for at
     /// most 0.25 s at a time.
