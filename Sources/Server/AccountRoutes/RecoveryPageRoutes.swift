@@ -11,10 +11,12 @@ public import Pages
 public import ServerMiddleware
 import Timekeeping
 
-/// The pages behind the links that reset a password and lock an account. GET changes nothing, so link scanners can open them; only a submitted form does.
+/// The pages behind the links that reset a password and lock an account. GET changes nothing, so link scanners can open them; only a
+/// submitted form does.
 ///
-/// Use them with ``RecoveryRoutes``, which serve apps and the script of the page, and with ``AccountPageRoutes``. All responses are pages, also errors, with
-/// `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own pages only.
+/// Use them with ``RecoveryRoutes``, which serve apps and the script of the page, and with ``AccountPageRoutes``. All responses are pages,
+/// also errors, with `Cache-Control: no-store` and a content security policy with a new nonce. Forms are accepted from the server's own
+/// pages only.
 ///
 /// ```swift
 /// RecoveryPageRoutes<AppContext>(

@@ -30,7 +30,8 @@ struct MailedLink: Sendable {
 }
 
 extension TestServer {
-    /// Creates an account with a change that waits for its link, and returns the link of the email. The server must have blind registration.
+    /// Creates an account with a change that waits for its link, and returns the link of the email. The server must have blind
+    /// registration.
     /// - Parameters:
     ///   - change: The change. For ``AccountPage/Change/undoEmail``, the present address is `new.` and the address.
     ///   - email: The address of the account.

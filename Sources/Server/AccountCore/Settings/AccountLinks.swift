@@ -148,7 +148,7 @@ public enum AccountProof: Sendable {
     case session(accessToken: String)
     /// The current password of the account.
     case password(Password)
-    /// No proof. The recipient chooses a new password instead, which ends all sessions: a reset. Only ``AccountLinks/verify(_:by:)`` accepts
-    /// it.
+    /// No proof. The recipient chooses a new password instead, which ends all sessions: a reset. Only ``AccountLinks/verify(_:by:)``
+    /// accepts it.
     case newPassword(Password)
 }

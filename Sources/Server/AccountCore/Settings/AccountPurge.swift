@@ -7,8 +7,8 @@ public import ServiceLifecycle
 
 /// Periodically removes deleted accounts whose time has come, and accounts that were never verified and not used.
 ///
-/// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a backup
-/// was restored.
+/// The ids of removed accounts are added to a list outside the database, so that ``reapply(_:)`` can remove the accounts again after a
+/// backup was restored.
 public struct AccountPurge<C: Clock>: Service where C.Duration == Duration {
     /// The largest number of accounts per step.
     private static var batch: Int { 100 }

@@ -68,8 +68,8 @@ public struct FormerAddress: Hashable, Sendable {
 
 /// An account with its former addresses and links: what one transaction reads, changes and writes.
 ///
-/// The methods of a record are the rules by which links change an account. They change only the value; ``AccountRecordStore/change(_:at:_:)``
-/// writes the value and applies its ``effects``, in one transaction.
+/// The methods of a record are the rules by which links change an account. They change only the value;
+/// ``AccountRecordStore/change(_:at:_:)`` writes the value and applies its ``effects``, in one transaction.
 public struct AccountRecord: Hashable, Sendable {
     /// The account.
     public package(set) var account: Account

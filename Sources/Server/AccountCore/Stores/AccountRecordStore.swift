@@ -3,8 +3,8 @@ public import Foundation
 
 /// A store of the links, the former addresses and the devices of accounts. It changes an account together with them.
 ///
-/// All dates are of the wall clock. All methods can be called by several tasks and processes at the same time, and throw ``StoreFailure`` if
-/// the store fails.
+/// All dates are of the wall clock. All methods can be called by several tasks and processes at the same time, and throw ``StoreFailure``
+/// if the store fails.
 public protocol AccountRecordStore: Sendable {
     /// Stores a link.
     /// - Throws: ``StoreFailure``, also if the account of the link doesn't exist.
@@ -16,8 +16,8 @@ public protocol AccountRecordStore: Sendable {
     func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)?
     /// Returns the record of an account, with the links and former addresses that have not expired.
     func record(of id: Account.ID, at now: Date) async throws -> AccountRecord?
-    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction. Concurrent changes
-    /// of one account are applied one after the other.
+    /// Changes an account with its links and former addresses, and applies the effects of the record, in one transaction. Concurrent
+    /// changes of one account are applied one after the other.
     ///
     /// The store writes every value of the account except `id`, `state` and `createdAt`. It removes the links and former addresses that the
     /// closure removed, and adds the former addresses that the closure added.

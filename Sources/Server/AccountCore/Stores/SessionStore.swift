@@ -112,8 +112,8 @@ public struct SessionUse: Hashable, Sendable {
 public struct ClientDevice: Hashable, Sendable {
     /// The name of the device, which the list of sessions shows; `nil` if it is unknown.
     public let name: String?
-    /// The family of the device, such as `iPhone` or `Firefox on Linux`. The first sign-in from a new family causes an email. `nil` if it is
-    /// unknown.
+    /// The family of the device, such as `iPhone` or `Firefox on Linux`. The first sign-in from a new family causes an email. `nil` if it
+    /// is unknown.
     public let family: String?
 
     /// Creates a description.

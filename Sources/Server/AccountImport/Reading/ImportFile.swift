@@ -29,8 +29,8 @@ public enum ImportFile {
     /// Reads all records.
     ///
     /// - CSV with a header that has `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`, `is_active`,
-    ///   `locale`, `email_verified`, `deleted_at`, in any order. If the columns disagree about the state, the strictest is used. A user with a `deleted_at`
-    ///   is inactive. `NULL` and `\N` are no values.
+    ///   `locale`, `email_verified`, `deleted_at`, in any order. If the columns disagree about the state, the strictest is used. A user
+    ///   with a `deleted_at` is inactive. `NULL` and `\N` are no values.
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.

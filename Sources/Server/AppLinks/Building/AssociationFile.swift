@@ -9,7 +9,8 @@ import StrictJSON
 /// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
 /// ```
 ///
-/// The file of the app `ABCDE12345.com.example.app` begins with this content, without the line ends. The other links follow in the same way:
+/// The file of the app `ABCDE12345.com.example.app` begins with this content, without the line ends. The other links follow in the same
+/// way:
 ///
 /// ```
 /// {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[

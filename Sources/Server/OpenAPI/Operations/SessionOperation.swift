@@ -13,8 +13,8 @@ package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Send
     var row: APIOperation { get }
 }
 
-/// The operations of sessions: sign in, refresh, sign out, and the signed-in account. The operations of registration depend on the settings;
-/// see ``OpenRegistrationOperation``, ``BlindRegistrationOperation`` and ``ClosedRegistrationOperation``.
+/// The operations of sessions: sign in, refresh, sign out, and the signed-in account. The operations of registration depend on the
+/// settings; see ``OpenRegistrationOperation``, ``BlindRegistrationOperation`` and ``ClosedRegistrationOperation``.
 package enum SessionOperation: String, AccountOperations {
     /// The operations, in the order of the reference:
     ///

@@ -5,8 +5,8 @@ import Mustache
 
 /// A page behind an emailed link: its content and its language, without HTML. ``PageTemplates`` renders it.
 ///
-/// `RecoveryPageRoutes` and `AccountPageRoutes` of `AccountRoutes` create the pages from requests. A token is part of a page only if the request
-/// contained it.
+/// `RecoveryPageRoutes` and `AccountPageRoutes` of `AccountRoutes` create the pages from requests. A token is part of a page only if the
+/// request contained it.
 public struct RecoveryPage: Hashable, Sendable {
     /// The content of the page.
     public enum Kind: Hashable, Sendable {

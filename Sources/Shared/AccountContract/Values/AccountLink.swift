@@ -2,8 +2,8 @@ public import Foundation
 
 /// A link in an email of the account server.
 ///
-/// It has one of three forms: `https://HOST/PAGE?token=…&email=…`, the same with `#` instead of `?`, or `SCHEME://PAGE?token=…&email=…`. The
-/// page is that of the link's ``Purpose``. A server creates the link with ``url(base:style:)``. An app parses it with
+/// It has one of three forms: `https://HOST/PAGE?token=…&email=…`, the same with `#` instead of `?`, or `SCHEME://PAGE?token=…&email=…`.
+/// The page is that of the link's ``Purpose``. A server creates the link with ``url(base:style:)``. An app parses it with
 /// ``init(_:hosts:scheme:)``.
 ///
 /// ```swift

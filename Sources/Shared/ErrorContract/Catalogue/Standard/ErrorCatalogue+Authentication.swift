@@ -126,7 +126,8 @@ extension ErrorCode {
     /// The client does not retry; the user opens the link in the email.
     ///
     /// Returned if the password is right, and the account was deleted but its data is not removed yet. If the password is wrong, the server
-    /// does not return this code, because it reveals that the account exists. The link in the email about the deletion restores the account.
+    /// does not return this code, because it reveals that the account exists. The link in the email about the deletion restores the
+    /// account.
     public static let authAccountDeleted = Self("AUTH_ACCOUNT_DELETED")
 }
 
