@@ -17,8 +17,8 @@ import ResilientHTTP
 /// await model.submit()
 /// ```
 ///
-/// Invalid input is refused with an alert, without a request. Canceling ``submit()`` returns the model to ``State/editing``. If the response
-/// is lost, the next attempt with the same input is sent with the same idempotency key.
+/// Invalid input is refused with an alert, without a request. Canceling ``submit()`` returns the model to ``State/editing``. If the
+/// response is lost, the next attempt with the same input is sent with the same idempotency key.
 @Observable
 @MainActor
 public class FormModel: StandardScreenModel {
