@@ -72,7 +72,7 @@ import Testing
                 }
             }
             // None of the attempts has consumed a link.
-            for (purpose, token) in tokens where purpose != .resetPassword {
+            for (purpose, token) in [(AccountLink.Purpose.verifyEmail, verify), (.confirmEmail, confirm), (.activate, activate)] {
                 try await use(token, for: purpose, services, opened)
             }
         }

@@ -34,10 +34,10 @@ def valid_data_is_not_called_invalid(ctx, response, case):
 
 
 def is_beyond_the_document(body):
-    """Returns whether a body violates a rule that a schema can't express: bytes, categories of Unicode, punycode."""
+    """Returns whether a body violates a rule that a schema can't express: bytes, categories of Unicode, punycode, repeated fields of a form."""
     if not isinstance(body, dict):
         return False
-    return any(
+    return any(isinstance(value, list) for value in body.values()) or any(
         len(str(body.get(name, "")).encode(errors="surrogatepass")) > limit for name, limit in BYTES.items()
     ) or any(
         not character.isascii() and unicodedata.category(character)[0] not in "LM" and character != "\u2019"
