@@ -106,7 +106,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangeEmailRequest.self, from: request)
-        try await limits.admitPassword(of: caller.account.id, and: .changeEmail, request, in: context)
+        try await limits.admitPassword(of: caller.account.id, and: .changeEmail, emailing: body.newEmail, request, in: context)
         let response = try Response.message(ContractText.nextStepSent, to: request, localization)
         return try await translatingDomainErrors {
             try await IdempotentRequest.committing(response) {

@@ -61,14 +61,20 @@ extension RateLimits {
     /// - Parameters:
     ///   - account: The account. For a link, look up its account first.
     ///   - limit: A further limit of the account, such as `changeEmail`.
+    ///   - recipient: The address of the email that the request causes. It counts for `verifyEmail`, so that many accounts together can't
+    ///     send many emails to one address.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitPassword(
         of account: Account.ID,
         and limit: AccountLimit? = nil,
+        emailing recipient: EmailAddress? = nil,
         _ request: Request,
         in context: some LimitedRequestContext
     ) async throws {
-        try await admit([.accountPassword] + (limit.map { [$0] } ?? []), of: account, request, in: context)
+        let networks = client(of: request, in: context).networks
+        let mail = recipient.map { RateLimitClaim(.verifyEmail, key: $0.normalized, networks: networks) }
+        let limits = [AccountLimit.accountPassword] + (limit.map { [$0] } ?? [])
+        try await admit(limits, of: account, request, in: context, and: mail.map { [$0] } ?? [])
     }
 
     /// Counts a request by limits whose key is the id of an account.
@@ -76,10 +82,12 @@ extension RateLimits {
         _ limits: [AccountLimit],
         of account: Account.ID,
         _ request: Request,
-        in context: some LimitedRequestContext
+        in context: some LimitedRequestContext,
+        and others: [RateLimitClaim] = []
     ) async throws {
         let networks = client(of: request, in: context).networks
-        try await admit(limits.map { RateLimitClaim($0, key: account.description, networks: networks) }, in: context)
+        let claims = limits.map { RateLimitClaim($0, key: account.description, networks: networks) }
+        try await admit(claims + others, in: context)
     }
 
     /// Reserves an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when its outcome is known.

@@ -306,6 +306,64 @@ import Testing
         }
     }
 
+    @Test("A thief who changes the address back and forth doesn't shorten the time of the undo link")
+    func repeatedChanges() async throws {
+        try await withServices { services in
+            let owner = try await services.register("victim@example.com")
+            try await change(services, owner, to: "victim@work.example.com")
+            services.clock.advance(by: 60)
+            try await change(services, owner, to: "victim@example.com")
+            services.clock.advance(by: 6.9 * 86_400)
+            let thief = try await services.signIn("victim@example.com", "old password")
+            let undo = try await change(services, thief, to: "attacker@example.com")
+            services.clock.advance(by: 6 * 86_400)
+            try await services.links.undoEmail(undo)
+            #expect(try await services.stores.accounts.account(id: owner.account.id)?.email.text == "victim@example.com")
+        }
+    }
+
+    @Test("An export doesn't reveal whether the requested new address has an account")
+    func exportRevealsNoAccount() async throws {
+        try await withServices { services in
+            _ = try await services.register("taken@example.com")
+            let opened = try await services.register("ana@example.com")
+            _ = try await services.mails()
+            let caller = try await services.signedIn(opened)
+            var exports: [[StoredLink]] = []
+            for address in ["taken@example.com", "free@example.com"] {
+                let password = try Password("old password")
+                try await services.settings.requestEmailChange(of: caller, to: try EmailAddress(address), password: password)
+                _ = try await services.mails()
+                exports.append(try await services.settings.export(caller, password: password).record.links)
+            }
+            #expect(exports[0] == exports[1])
+        }
+    }
+
+    @Test("A thief with the password can't void the user's reset link and the link \"this was not me\"")
+    func thiefCantVoidLinks() async throws {
+        try await withServices { services in
+            _ = try await services.register("ana@example.com")
+            _ = try await services.signIn("ana@example.com", "old password", on: ClientDevice(family: "Mac"))
+            _ = try await services.mails()
+            let thief = try await services.signIn("ana@example.com", "old password", on: ClientDevice(family: "Android"))
+            let lock = try await services.token(.newDevice)
+            try await services.recovery.request(email: try EmailAddress("ana@example.com"), language: .english)
+            let reset = try await services.token(.passwordReset)
+            _ = try await services.settings.changePassword(
+                of: try await services.signedIn(thief),
+                from: try Password("old password"),
+                to: try Password("of the attacker")
+            )
+            try await AccountLock(tokens: services.stores.accountLockTokens, now: services.clock.now).lock(lock)
+            await #expect(throws: AccountError.locked) { try await services.signIn("ana@example.com", "of the attacker") }
+            // The lock voids reset links, because they may have been sent before the mailbox was safe again.
+            await #expect(throws: AccountError.resetTokenInvalid) {
+                try await services.recovery.confirm(reset, email: nil, newPassword: try Password(chosen))
+            }
+        }
+    }
+
     @Test("A former address can't be taken by another account until its undo link expires")
     func formerAddressIsReserved() async throws {
         try await withServices { services in

@@ -111,7 +111,7 @@ struct MailDrafting: Sendable {
         -> MailDraft
     {
         guard let record = try await records.record(of: id, at: now()),
-            let address = record.formerAddresses.first(where: { $0.email == former })
+            let address = record.formerAddresses.last(where: { $0.email == former })
         else { return .nobody }
         return try link(kind, to: former, account: record.account, expiresAt: address.expiresAt, intent)
     }

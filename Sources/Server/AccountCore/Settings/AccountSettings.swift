@@ -118,12 +118,14 @@ public struct AccountSettings: Sendable {
         return purgeAt
     }
 
-    /// Returns everything that is stored about the account.
+    /// Returns everything that is stored about the account, except links that confirm a new address.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
     public func export(_ caller: SignedIn, password: Password) async throws -> AccountExport {
         let id = caller.account.id
         try await authentication.requirePassword(password, of: caller.account)
-        guard let record = try await stores.records.record(of: id, at: now()) else { throw AccountError.sessionExpired }
+        guard var record = try await stores.records.record(of: id, at: now()) else { throw AccountError.sessionExpired }
+        // No such link is stored if another account has the new address, so the export would reveal that account.
+        record.links.removeAll { $0.purpose == .confirmEmail }
         let export = AccountExport(
             record: record,
             sessions: try await stores.sessions.sessions(of: id),

@@ -160,13 +160,13 @@ extension AccountRecord {
         setPassword(hash, confirmation: confirmation)
     }
 
-    /// Sets the password. All sessions and all earlier links that need the account end.
+    /// Sets the password. All sessions and all earlier links that need the account end. Reset links and links "this was not me" stay valid:
+    /// only the user can read them, and an attacker who knows the password must not take them away.
     mutating func setPassword(_ hash: String, confirmation: MailIntent) {
         account.passwordHash = hash
         account.epoch += 1
         links.removeAll { $0.purpose == .confirmEmail || $0.purpose == .verifyEmail }
         endAllSessions()
-        effects.removesRecoveryTokens = true
         effects.intents.append(confirmation)
     }
 

@@ -61,7 +61,7 @@ package enum AccountSettingsOperation: String, AccountOperations {
                 .message(200, "The server has accepted the request.", ContractText.nextStepSent),
                 codes: [.authInvalidCredentials],
                 idempotency: .byClient,
-                limits: [.accountPassword, .changeEmail]
+                limits: [.accountPassword, .changeEmail, .verifyEmail]
             )
         case .sessions:
             operation(

@@ -106,7 +106,7 @@ struct HistoryModel {
                 account: account,
                 epoch: account.map { accounts[$0].epoch } ?? 0,
                 time: time,
-                end: account.flatMap { accounts[$0].former.first { $0.address == address && $0.until > time }?.until }
+                end: account.flatMap { accounts[$0].former.last { $0.address == address && $0.until > time }?.until }
             )
         )
         guard let account, isReset(kind) else { return }
@@ -181,6 +181,7 @@ struct HistoryModel {
             guard let account = caller(session), accounts[account].password == password else { return false }
             accounts[account].purgeAt = max(time + 7 * Self.day, accounts[account].former.map(\.until).max() ?? 0)
             invalidate(account)
+            invalidateRecovery(account)
             endSessions(of: account)
             return true
         case .keep(let mail): return keep(mail)
@@ -375,7 +376,6 @@ struct HistoryModel {
     /// Invalidates all links that need the account in its present state, except those that undo a change.
     private mutating func invalidate(_ account: Int) {
         accounts[account].epoch += 1
-        invalidateRecovery(account)
         for kind in ["verify_email", "confirm_email", "account_deleted"] { use(kind, of: account) }
     }
 

@@ -34,7 +34,10 @@ def valid_data_is_not_called_invalid(ctx, response, case):
 
 
 def is_beyond_the_document(body):
-    """Returns whether a body violates a rule that a schema can't express: bytes, categories of Unicode, punycode, repeated fields of a form."""
+    """Returns whether a body violates a rule that a schema can't express: bytes, categories of Unicode, punycode, fields of a form that
+    occur twice."""
+    if isinstance(body, (list, tuple)):
+        return True
     if not isinstance(body, dict):
         return False
     return any(isinstance(value, list) for value in body.values()) or any(
