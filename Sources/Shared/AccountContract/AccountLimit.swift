@@ -26,8 +26,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case tokenIP = "token-ip"
     /// Blind registrations for one address. They also count if the address has an account.
     case registerEmail = "register-email"
-    /// Requests for a link that verifies one address, or that changes the address of an account to it. They also count if the account doesn't
-    /// exist.
+    /// Requests for a link that verifies one address, or that changes the address of an account to it. They also count if the account
+    /// doesn't exist.
     case verifyEmail = "verify-email"
     /// Requests of signed-in users from one client, and requests for verification links from one client.
     case accountIP = "account-ip"
