@@ -211,7 +211,7 @@ extension AccountPageRoutes {
         return try await used(change, token) { .done(try await make(token, $0)) }
     }
 
-    /// Looks a link up and returns the page of the closure; the page for an expired or used link if the token is invalid.
+    /// Finds a link and returns the page of the closure; the page for an expired or used link if the token is invalid.
     private func used(
         _ change: AccountPage.Change,
         _ token: ResetToken,

@@ -1,3 +1,4 @@
+import AccountContract
 public import ErrorContract
 
 /// A refusal of the account domain. It is part of the normal operation: unlike a ``StoreFailure``, it is reported to the client and not
@@ -69,5 +70,14 @@ public struct AccountError: Error, Hashable, Sendable {
     /// - Parameter retryAfter: The delay after which there will be capacity for the caller.
     static func busy(retryAfter: Duration) -> AccountError {
         AccountError(code: .serverServiceUnavailable, retryAfter: retryAfter)
+    }
+}
+
+extension PasswordPolicy {
+    /// Throws if a password is too weak.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`.
+    func require(_ password: Password, email: EmailAddress?, firstName: FirstName?) throws(AccountError) {
+        let weaknesses = weaknesses(of: password, email: email, firstName: firstName)
+        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
     }
 }

@@ -5,7 +5,7 @@ public import Foundation
 /// Sessions of accounts: signs in, refreshes, signs out, and identifies callers. ``Registration`` creates accounts.
 ///
 /// Signing in verifies a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``. ``account(accessToken:)``
-/// only verifies a signature and looks up the session and its account.
+/// only verifies a signature and reads the session and its account.
 ///
 /// Rate limits are not part of this service. Callers count an attempt before ``signIn(email:password:on:reportingCheck:)``, and settle the
 /// attempt with the reported check. All methods can be called by several tasks at the same time.

@@ -162,12 +162,3 @@ public struct Registration: Sendable {
         return account
     }
 }
-
-extension PasswordPolicy {
-    /// Throws if a password is too weak.
-    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`.
-    func require(_ password: Password, email: EmailAddress?, firstName: FirstName?) throws(AccountError) {
-        let weaknesses = weaknesses(of: password, email: email, firstName: firstName)
-        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
-    }
-}
